@@ -1,0 +1,143 @@
+"""Nothing outlives the harness: a small process ends what a killed harness left behind.
+
+The harness tells the guard each process that it starts. When the pipe between them closes because
+the harness is gone, for whatever reason, the guard ends what is still registered, newest first. A
+process is known by its id *and* its start time, so that a reused id is never hit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+Entry = tuple[int, float]
+"""Process id and its start time in seconds since the epoch."""
+
+
+class Guard:
+    """The harness's side: register what was started, forget what was ended.
+
+    A ledger on disk holds the same entries, for the case that harness and guard were both killed;
+    ``sweep`` then ends what is left at the next start.
+    """
+
+    def __init__(self, ledger_dir: Path) -> None:
+        ledger_dir.mkdir(parents=True, exist_ok=True)
+        self._ledger = ledger_dir / f"processes-{os.getpid()}.txt"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "sizebook.hosts.guard", str(self._ledger)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def register(self, pid: int) -> None:
+        """Have the process ended when the harness is gone."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            self._tell(f"add {pid} {psutil.Process(pid).create_time():.2f}")
+
+    def forget(self, pid: int) -> None:
+        """The process has ended."""
+        self._tell(f"drop {pid}")
+
+    def close(self) -> None:
+        """End everything that is still registered, then the guard itself."""
+        if self._process.stdin and not self._process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+
+
+def sweep(ledger_dir: Path) -> int:
+    """End what earlier, killed harnesses left running; return how many processes that were."""
+    ended = 0
+    for ledger in ledger_dir.glob("processes-*.txt"):
+        owner = int(ledger.stem.split("-")[1])
+        if _guard_is_at_work(ledger):
+            continue
+        if owner != os.getpid():
+            ended += end_all(_read(ledger))
+            ledger.unlink(missing_ok=True)
+    return ended
+
+
+def end_all(entries: Iterable[Entry], grace_s: float = 5.0) -> int:
+    """Terminate, then kill, the processes with their children; return how many there were."""
+    ended = 0
+    for pid, started in reversed(list(entries)):
+        try:
+            process = psutil.Process(pid)
+            if abs(process.create_time() - started) > 1.0:
+                continue
+            family = [process, *process.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            continue
+        ended += 1
+        _signal(family, signal.SIGTERM)
+        _, alive = psutil.wait_procs(family, timeout=grace_s)
+        _signal(alive, signal.SIGKILL)
+        psutil.wait_procs(alive, timeout=grace_s)
+    return ended
+
+
+def _signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+
+
+def _read(ledger: Path) -> list[Entry]:
+    entries: list[Entry] = []
+    with contextlib.suppress(OSError, ValueError):
+        for line in ledger.read_text().splitlines():
+            pid, started = line.split()
+            entries.append((int(pid), float(started)))
+    return entries
+
+
+def _guard_is_at_work(ledger: Path) -> bool:
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "sizebook.hosts.guard" in command and str(ledger) in command:
+            return True
+    return False
+
+
+def _main(ledger: Path) -> None:
+    """Be the guard: follow standard input until it ends, then end what is registered."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    entries: dict[int, float] = {}
+    for line in sys.stdin:
+        word, pid, *started = line.split()
+        if word == "add":
+            entries[int(pid)] = float(started[0])
+        else:
+            entries.pop(int(pid), None)
+        ledger.write_text("".join(f"{pid} {at:.2f}\n" for pid, at in entries.items()))
+    time.sleep(0.2)  # a harness that ends in good order is just stopping them itself
+    end_all(list(entries.items()))
+    ledger.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]))

@@ -1,0 +1,207 @@
+"""This machine, processes as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from sizebook.hosts.base import HostProcess
+from sizebook.hosts.guard import Guard
+from sizebook.model.bundle import MachineFacts
+from sizebook.model.deployment import CpuSet
+from sizebook.model.errors import HostLacksError, TrialError
+
+
+class LocalProcess:
+    """A child process of the harness, in a process group of its own."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], popen: subprocess.Popen[str], log: Path
+    ) -> None:
+        self.name = name
+        self.command = tuple(command)
+        self._popen = popen
+        self._log = log
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def stdin(self) -> IO[str] | None:
+        return self._popen.stdin
+
+    @property
+    def stdout(self) -> IO[str] | None:
+        return self._popen.stdout
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._popen.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        try:
+            return self._popen.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def log_tail(self, lines: int = 20) -> str:
+        try:
+            return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return ""
+
+    def terminate(self, grace_s: float) -> int:
+        """Terminate, then kill after ``grace_s`` seconds; return the exit code."""
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        if self._popen.poll() is None:
+            self._popen.terminate()
+        try:
+            return self._popen.wait(grace_s)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            return self._popen.wait()
+
+
+class LocalHost:
+    """The machine the harness runs on; servers bind to loopback."""
+
+    name = "local"
+    address = "127.0.0.1"
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        log: Path,
+        cpus: CpuSet = (),
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        memory_bytes: int | None = None,
+        talk: bool = False,
+    ) -> LocalProcess:
+        if memory_bytes is not None:
+            raise HostLacksError(
+                found="a memory limit for a process on the bare local host",
+                expected="a host that can limit memory, such as a container",
+                next_step="leave the limit out, or choose a host of another mode",
+            )
+        if shutil.which(command[0], path=(env or os.environ).get("PATH")) is None:
+            raise HostLacksError(
+                found=f"no program {command[0]!r} to start {name}",
+                expected="an executable file",
+                next_step="run 'sizebook doctor' to see what is missing and what would bring it",
+            )
+        full = [*_pin(cpus), *command]
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as sink:
+            popen = subprocess.Popen(
+                full,
+                stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if talk else sink,
+                stderr=sink,
+                env=dict(env) if env is not None else None,
+                cwd=cwd,
+                text=True,
+                start_new_session=True,
+            )
+        self._guard.register(popen.pid)
+        return LocalProcess(name, command, popen, log)
+
+    def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
+        assert isinstance(process, LocalProcess)
+        code = process.terminate(grace_s)
+        self._guard.forget(process.pid)
+        return code
+
+    def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
+        try:
+            for thread in psutil.Process(process.pid).threads():
+                os.sched_setaffinity(thread.id, cpus)
+        except (OSError, psutil.NoSuchProcess) as error:
+            raise TrialError(
+                found=f"{process.name} could not be moved to CPUs {cpus}: {error}",
+                expected="a running process and CPUs that this machine has",
+                next_step="look at the log of the process and at 'sizebook doctor'",
+            ) from error
+
+    def facts(self) -> MachineFacts:
+        return MachineFacts(
+            system=_system_name(),
+            kernel=platform.release(),
+            architecture=platform.machine(),
+            cpu_model=_cpu_model(),
+            logical_cpus=psutil.cpu_count(logical=True) or 0,
+            memory_mib=psutil.virtual_memory().total // 2**20,
+            virtualization=_virtualization(),
+        )
+
+    def free_port(self) -> int:
+        with socket.socket() as probe:
+            probe.bind((self.address, 0))
+            port: int = probe.getsockname()[1]
+            return port
+
+
+def usable_cpus() -> CpuSet:
+    """Return the CPUs that this process may use (all of them where the system cannot tell)."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(psutil.cpu_count() or 1))
+
+
+def _pin(cpus: CpuSet) -> list[str]:
+    if not cpus:
+        return []
+    unknown = set(cpus) - set(usable_cpus())
+    if unknown:
+        raise HostLacksError(
+            found=f"CPUs {sorted(unknown)} in a CPU set",
+            expected=f"CPUs out of {list(usable_cpus())}",
+            next_step="leave the CPU sets to the chapter's defaults, or name CPUs of this machine",
+        )
+    taskset = shutil.which("taskset")
+    return [taskset, "-c", ",".join(map(str, cpus))] if taskset else []
+
+
+def _system_name() -> str:
+    try:
+        facts = platform.freedesktop_os_release()
+    except OSError:
+        return f"{platform.system()} {platform.release()}"
+    return facts.get("PRETTY_NAME") or facts["NAME"]
+
+
+def _cpu_model() -> str:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith("model name"):  # "model name\t: AMD EPYC 9R45"
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"
+
+
+def _virtualization() -> str:
+    detect = shutil.which("systemd-detect-virt")
+    if detect is None:
+        return "unknown"
+    answer = subprocess.run([detect], capture_output=True, text=True, check=False)
+    return answer.stdout.strip() or "unknown"

@@ -1,0 +1,1 @@
+"""Floor 0: frozen types with units, the metric registry, errors. Imports nothing of the project."""

@@ -1,0 +1,164 @@
+"""What a bundle's ``trial.json`` holds, and the columns of its tables."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sizebook.model.records import Record, Scalars, Strings
+from sizebook.model.trial import TrialSpec
+
+BUNDLE_FORMAT = "sizebook-bundle"
+BUNDLE_VERSION = 1
+CAPTURE_VERSION = 1
+"""Raised whenever load, probes or phases change in a way that makes old samples incomparable."""
+
+Count = Annotated[int, Field(ge=0)]
+
+PHASES = ("ramp", "warm-up", "measured", "drain")
+"""Phases of a trial in order; a sample carries the index of its phase."""
+
+REQUEST_COLUMNS = {
+    "intended_ns": "Int64",
+    "start_ns": "Int64",
+    "latency_ns": "Int64",
+    "service_ns": "Int64",
+    "name": "Categorical",
+    "status": "UInt16",
+    "error": "Categorical",
+    "received_bytes": "UInt32",
+    "body_bytes": "UInt32",
+    "sent_bytes": "UInt32",
+    "iteration": "UInt32",
+    "user": "UInt32",
+    "worker": "UInt8",
+    "phase": "Categorical",
+}
+"""Columns of ``requests.parquet``: one row a request.
+
+Times are CLOCK_MONOTONIC in ns. ``latency_ns`` counts from the intended start, ``service_ns`` from
+the actual one; in a closed loop both starts are the same. ``status`` is 0 where no answer came;
+``error`` is empty for a success. ``received_bytes`` counts status line, headers and body as they
+came over the wire. ``iteration`` numbers the pass of the scenario to which the request belongs.
+"""
+
+COUNTER_COLUMNS = {
+    "time_ns": "Int64",
+    "host": "Categorical",
+    "source": "Categorical",
+    "metric": "Categorical",
+    "value": "Float64",
+}
+"""Columns of ``counters.parquet``: one row a reading, CLOCK_MONOTONIC in ns, long format."""
+
+
+class PhaseMark(Record):
+    """One phase as it was run: CLOCK_MONOTONIC ns of its begin and end."""
+
+    name: Literal["ramp", "warm-up", "measured", "drain"]
+    begin_ns: int
+    end_ns: int
+
+
+class GeneratorFacts(Record):
+    """What the load generator says of itself after a trial."""
+
+    issued: Count
+    """Requests started (or, for open arrivals, due) in all phases."""
+    completed: Count
+    """Requests that were answered as the scenario expects."""
+    failed: Count
+    """Requests that were answered wrongly or not at all."""
+    dropped: Count
+    """Arrivals that were due and never started."""
+    cpu_s: float
+    """CPU seconds of the generator's processes from first request to the end of the drain."""
+    wall_s: float
+    lag_p99_ms: float
+    """99th percentile of how late the generator's own 10 ms clock tick came."""
+    lag_max_ms: float
+    late_starts: Count = 0
+    """Open arrivals that started more than 1 ms after their intended time."""
+    iterations: Count = 0
+    """Complete passes of the scenario in the measured phase."""
+    versions: Strings = Field(default_factory=dict)
+
+
+class MachineFacts(Record):
+    """The machine as far as it matters for numbers; no host name, no user name."""
+
+    system: str
+    kernel: str
+    architecture: str
+    cpu_model: str
+    logical_cpus: Count
+    memory_mib: Count
+    virtualization: str
+    """What the machine seems to run on, such as ``kvm``; ``unknown`` where nothing says."""
+
+
+class Fingerprints(Record):
+    """SHA-256 of each thing that decides whether two trials may be compared."""
+
+    stack: str
+    locustfile: str
+    machine: str
+    capture_version: int = CAPTURE_VERSION
+
+
+class CommandRun(Record):
+    """A process that the trial used: what was run (secrets masked) and how it ended."""
+
+    name: str
+    command: tuple[str, ...]
+    exit_code: int | None
+    """None: still running when the bundle was written (it serves further trials)."""
+
+
+class Execution(Record):
+    """How the trial really went."""
+
+    started_utc: str
+    """ISO 8601, seconds, UTC."""
+    wall_ns: int
+    """Wall clock at ``monotonic_ns``, so that times can be put on the calendar."""
+    monotonic_ns: int
+    session: str
+    """Trials that shared one start of the stack carry the same session."""
+    position: Count
+    """Number of the trial within its session; 0 came first."""
+    phases: tuple[PhaseMark, ...]
+    commands: tuple[CommandRun, ...]
+    facts: Scalars = Field(default_factory=dict)
+    """Further facts: set-up seconds, ceiling of the generator, class-data archive used."""
+
+    def phase(self, name: str) -> PhaseMark | None:
+        """Return the named phase, or None if the trial did not have it or never reached it."""
+        return next((mark for mark in self.phases if mark.name == name), None)
+
+
+class FileRecord(Record):
+    """Checksum and size of one file of the bundle."""
+
+    sha256: str
+    bytes: Count
+
+
+class BundleRecord(Record):
+    """The whole of ``trial.json``."""
+
+    format: Literal["sizebook-bundle"] = "sizebook-bundle"
+    version: int = BUNDLE_VERSION
+    key: str
+    """Cache key: SHA-256 over specification and fingerprints."""
+    trial: TrialSpec
+    fingerprints: Fingerprints
+    machine: MachineFacts
+    versions: Strings
+    execution: Execution
+    outcome: Literal["completed", "failed"]
+    failure: str = ""
+    """One line that says why, when the outcome is ``failed``."""
+    generator: GeneratorFacts | None
+    files: dict[str, FileRecord]

@@ -1,0 +1,60 @@
+"""The one family of errors a user is meant to read."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Something the user can mend: what was found, what was expected, what to do next.
+
+    ``str()`` is one line. The command line prints that line and exits with ``exit_code``; any
+    other exception is a bug and keeps its traceback.
+    """
+
+    exit_code = 1
+
+    def __init__(self, *, found: str, expected: str, next_step: str) -> None:
+        self.found = found
+        self.expected = expected
+        self.next_step = next_step
+        super().__init__(found, expected, next_step)
+
+    def __str__(self) -> str:
+        text = f"found {self.found}; expected {self.expected}; next: {self.next_step}"
+        return " ".join(text.split())
+
+    def __reduce__(self) -> tuple[object, tuple[type[UserError], str, str, str]]:
+        return _rebuild, (type(self), self.found, self.expected, self.next_step)
+
+
+class UsageError(UserError):
+    """A flag, name or value on the command line or in a notebook's parameters is not usable."""
+
+    exit_code = 2
+
+
+class HostLacksError(UserError):
+    """This machine lacks something that the work needs; the next step says what would bring it."""
+
+    exit_code = 3
+
+
+class TrialError(UserError):
+    """A trial could not be carried out; it is stored as a failed bundle that says so."""
+
+    exit_code = 4
+
+
+class BundleError(UserError):
+    """A bundle on disk is damaged, foreign, or of a version this reader does not know."""
+
+    exit_code = 5
+
+
+class MeasurementLockedError(UserError):
+    """Another measurement holds this machine; one runs at a time."""
+
+    exit_code = 6
+
+
+def _rebuild(kind: type[UserError], found: str, expected: str, next_step: str) -> UserError:
+    return kind(found=found, expected=expected, next_step=next_step)

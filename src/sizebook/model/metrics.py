@@ -1,0 +1,56 @@
+"""The registry of result metrics: each declared once, with unit, direction and format."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One quantity that results are given in."""
+
+    name: str
+    title: str
+    unit: str
+    better: Literal["lower", "higher", "neither"]
+    transferable: bool
+    """True where the number, or its ratio between treatments, should hold on other hardware."""
+    digits: int
+    definition: str
+
+    def format(self, value: float | None) -> str:
+        """Return the value with this metric's digits and unit; an en dash where it is missing."""
+        if value is None or math.isnan(value):
+            return "–"
+        return f"{value:,.{self.digits}f}\u202f{self.unit}".rstrip("\u202f")
+
+
+_ALL = (
+    Metric("total_time_s", "Total time", "s", "lower", False, 3,
+           "Seconds from the first request of a run of the scenario to its last answer; "
+           "median over the runs in the measured phase."),
+    Metric("throughput_per_s", "Throughput", "req/s", "higher", False, 0,
+           "Requests answered as expected in the measured phase, divided by its length."),
+    Metric("latency_p50_ms", "Latency, median", "ms", "lower", False, 2,
+           "Median time from intended start to the last byte of the answer."),
+    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", "lower", False, 2,
+           "95th percentile of the time from intended start to the last byte of the answer."),
+    Metric("latency_p99_ms", "Latency, 99th percentile", "ms", "lower", False, 2,
+           "99th percentile of the time from intended start to the last byte of the answer."),
+    Metric("service_p50_ms", "Service time, median", "ms", "lower", False, 2,
+           "Median time from actual start to the last byte of the answer."),
+    Metric("body_bytes", "Body", "B", "lower", True, 0,
+           "Bytes of the answer's body, mean over the answers."),
+    Metric("received_bytes", "Answer on the wire", "B", "lower", True, 0,
+           "Bytes of status line, headers and body as received, mean over the answers."),
+    Metric("run_received_bytes", "Bytes per run", "B", "lower", True, 0,
+           "Bytes received in one run of the scenario, mean over the runs."),
+    Metric("cpu_ms_per_request", "CPU per request", "ms", "lower", True, 3,
+           "CPU time of a role's processes in the measured phase over the requests answered."),
+    Metric("failed_share", "Failed", "%", "lower", True, 2,
+           "Share of the requests of the measured phase that failed."),
+)  # fmt: skip
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
