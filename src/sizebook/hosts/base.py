@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Protocol
@@ -59,15 +60,17 @@ class Host(Protocol):
         cwd: Path | None = None,
         memory_bytes: int | None = None,
         talk: bool = False,
+        stop_signal: int = signal.SIGTERM,
     ) -> HostProcess:
         """Start a command with exactly ``env`` (no shell), its output in ``log``.
 
         With ``talk`` standard input and output are text pipes and only errors go to the log.
+        ``stop_signal`` is what asks this program to end in good order.
         Raises UserError if the command is not there or a limit cannot be set.
         """
 
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
-        """End a process (terminate, then kill after ``grace_s``) and return its exit code."""
+        """End a process (ask, then kill after ``grace_s``) and return its exit code."""
 
     def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
         """Move a running process, with all its threads, to these CPUs."""

@@ -33,7 +33,7 @@ class Guard:
         ledger_dir.mkdir(parents=True, exist_ok=True)
         self._ledger = ledger_dir / f"processes-{os.getpid()}.txt"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "sizebook.hosts.guard", str(self._ledger)],
+            [sys.executable, str(Path(__file__)), str(self._ledger)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
@@ -117,7 +117,7 @@ def _read(ledger: Path) -> list[Entry]:
 def _guard_is_at_work(ledger: Path) -> bool:
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
-        if "sizebook.hosts.guard" in command and str(ledger) in command:
+        if str(Path(__file__)) in command and str(ledger) in command:
             return True
     return False
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -25,12 +26,18 @@ class LocalProcess:
     """A child process of the harness, in a process group of its own."""
 
     def __init__(
-        self, name: str, command: Sequence[str], popen: subprocess.Popen[str], log: Path
+        self,
+        name: str,
+        command: Sequence[str],
+        popen: subprocess.Popen[str],
+        log: Path,
+        stop_signal: int,
     ) -> None:
         self.name = name
         self.command = tuple(command)
         self._popen = popen
         self._log = log
+        self._stop_signal = stop_signal
 
     @property
     def pid(self) -> int:
@@ -61,13 +68,13 @@ class LocalProcess:
             return ""
 
     def terminate(self, grace_s: float) -> int:
-        """Terminate, then kill after ``grace_s`` seconds; return the exit code."""
+        """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code."""
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
         if self._popen.poll() is None:
-            self._popen.terminate()
+            self._popen.send_signal(self._stop_signal)
         try:
             return self._popen.wait(grace_s)
         except subprocess.TimeoutExpired:
@@ -95,6 +102,7 @@ class LocalHost:
         cwd: Path | None = None,
         memory_bytes: int | None = None,
         talk: bool = False,
+        stop_signal: int = signal.SIGTERM,
     ) -> LocalProcess:
         if memory_bytes is not None:
             raise HostLacksError(
@@ -122,7 +130,7 @@ class LocalHost:
                 start_new_session=True,
             )
         self._guard.register(popen.pid)
-        return LocalProcess(name, command, popen, log)
+        return LocalProcess(name, command, popen, log, stop_signal)
 
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
         assert isinstance(process, LocalProcess)
@@ -142,21 +150,26 @@ class LocalHost:
             ) from error
 
     def facts(self) -> MachineFacts:
-        return MachineFacts(
-            system=_system_name(),
-            kernel=platform.release(),
-            architecture=platform.machine(),
-            cpu_model=_cpu_model(),
-            logical_cpus=psutil.cpu_count(logical=True) or 0,
-            memory_mib=psutil.virtual_memory().total // 2**20,
-            virtualization=_virtualization(),
-        )
+        return local_facts()
 
     def free_port(self) -> int:
         with socket.socket() as probe:
             probe.bind((self.address, 0))
             port: int = probe.getsockname()[1]
             return port
+
+
+def local_facts() -> MachineFacts:
+    """Return what is known of this machine."""
+    return MachineFacts(
+        system=_system_name(),
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        cpu_model=_cpu_model(),
+        logical_cpus=psutil.cpu_count(logical=True) or 0,
+        memory_mib=psutil.virtual_memory().total // 2**20,
+        virtualization=_virtualization(),
+    )
 
 
 def usable_cpus() -> CpuSet:

@@ -99,11 +99,16 @@ class MachineFacts(Record):
 
 
 class Fingerprints(Record):
-    """SHA-256 of each thing that decides whether two trials may be compared."""
+    """What decides whether two trials may be compared."""
 
     stack: str
+    """SHA-256 over the sources of the reference stack."""
+    jvm: str
+    """Vendors and versions of the JVMs that the deployment uses, such as ``Debian 17.0.15``."""
     locustfile: str
+    """SHA-256 of the load profile's file."""
     machine: str
+    """SHA-256 over the machine's facts."""
     capture_version: int = CAPTURE_VERSION
 
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 class UserError(Exception):
     """Something the user can mend: what was found, what was expected, what to do next.
 
-    ``str()`` is one line. The command line prints that line and exits with ``exit_code``; any
-    other exception is a bug and keeps its traceback.
+    ``str()`` is one line. The command line prints that line and exits with 1; any other exception
+    is a bug and keeps its traceback.
     """
-
-    exit_code = 1
 
     def __init__(self, *, found: str, expected: str, next_step: str) -> None:
         self.found = found
@@ -29,31 +27,21 @@ class UserError(Exception):
 class UsageError(UserError):
     """A flag, name or value on the command line or in a notebook's parameters is not usable."""
 
-    exit_code = 2
-
 
 class HostLacksError(UserError):
     """This machine lacks something that the work needs; the next step says what would bring it."""
-
-    exit_code = 3
 
 
 class TrialError(UserError):
     """A trial could not be carried out; it is stored as a failed bundle that says so."""
 
-    exit_code = 4
-
 
 class BundleError(UserError):
     """A bundle on disk is damaged, foreign, or of a version this reader does not know."""
 
-    exit_code = 5
-
 
 class MeasurementLockedError(UserError):
     """Another measurement holds this machine; one runs at a time."""
-
-    exit_code = 6
 
 
 def _rebuild(kind: type[UserError], found: str, expected: str, next_step: str) -> UserError:

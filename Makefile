@@ -1,0 +1,43 @@
+# The command line does the work; these are its short names. `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup book test lab chapter build doctor clean lint
+
+PROFILE ?= quick
+SOURCE ?= measure
+ARGS ?=
+VENV ?= .venv
+# An active conda environment made from environment.yml is used as it is.
+BIN := $(if $(filter sizebook,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX)/bin,$(VENV)/bin)
+SIZEBOOK := $(BIN)/sizebook
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
+
+setup:  ## install what is missing: Python packages by hash, the stack's build, Debian packages
+	@VENV=$(VENV) bash env/setup.sh
+
+book: setup  ## measure every chapter (PROFILE=smoke|quick|full) and build the book
+	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)
+	@$(SIZEBOOK) build
+
+chapter: setup  ## measure one chapter: make chapter CHAPTER=odata-rest PROFILE=quick
+	@$(SIZEBOOK) run $(or $(CHAPTER),$(error name the chapter: make chapter CHAPTER=odata-rest)) \
+	  --profile $(PROFILE) --source $(SOURCE) $(ARGS)
+
+build:  ## build the site from the executed notebooks
+	@$(SIZEBOOK) build $(ARGS)
+
+lab: setup  ## open the notebooks in JupyterLab
+	@$(BIN)/jupyter lab --notebook-dir=. notebooks $(ARGS)
+
+test: setup  ## run every test: lint, types, Java, Python, smoke run, site in a browser
+	@bash tests/run.sh $(ARGS)
+
+lint: setup  ## check style and types only
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+doctor: setup  ## say what this machine has and lacks
+	@$(SIZEBOOK) doctor $(ARGS)
+
+clean:  ## remove built and cached files; measurements in data/ stay
+	rm -rf _build .sizebook stack/target book/chapters .pytest_cache .mypy_cache .ruff_cache

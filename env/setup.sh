@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Bring what Sizebook needs: Debian packages (as root on Debian), a virtual environment with the
+# locked packages, the build of the reference stack. Quick when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=${VENV:-.venv}
+
+say() { printf 'setup: %s\n' "$*"; }
+stop() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# 1. Programs from the system.
+missing=()
+while read -r package command _; do
+  case $package in ''|'#'*) continue ;; esac
+  if [ "$package" = fonts-dejavu-core ]; then
+    fc-list 2>/dev/null | grep -qi dejavu || missing+=("$package")
+  elif ! command -v "$command" >/dev/null 2>&1; then
+    missing+=("$package")
+  fi
+done < env/apt.txt
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    say "installing ${missing[*]}"
+    log=$(mktemp)
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        "${missing[@]}"; } >"$log" 2>&1 || { tail -5 "$log" >&2; stop "apt-get failed (log: $log)"; }
+    rm -f "$log"
+  else
+    say "missing programs; install them and run this again:"
+    say "  Debian or Ubuntu:  sudo apt-get install ${missing[*]}"
+    say "  conda or mamba:    conda env create -f environment.yml && conda activate sizebook"
+    case " ${missing[*]} " in
+      *' openjdk'*|*' maven '*|*' python3'*) exit 1 ;;
+      *) say "going on without: only some tests and exports need them" ;;
+    esac
+  fi
+fi
+
+# 2. Python packages, by hash. An active conda environment named sizebook is used as it is.
+if [ "${CONDA_DEFAULT_ENV:-}" = sizebook ]; then
+  bin=$CONDA_PREFIX/bin
+  "$bin/python" -c 'import sizebook' 2>/dev/null ||
+    "$bin/python" -m pip install -q --no-deps --no-build-isolation -e .
+else
+  bin=$venv/bin
+  python=${PYTHON:-python3}
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    stop "found $("$python" --version); expected Python 3.11 or later; set PYTHON to one"
+  stamp=$venv/.sizebook-lock
+  if ! cmp -s env/requirements.lock "$stamp" || [ ! -x "$bin/sizebook" ]; then
+    say "installing the locked Python packages into $venv"
+    "$python" -m venv "$venv"
+    "$bin/python" -m pip install -q --disable-pip-version-check --require-hashes \
+      -r env/requirements.lock
+    "$bin/python" -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+    cp env/requirements.lock "$stamp"
+  fi
+fi
+
+# 3. The reference stack.
+"$bin/sizebook" stack build

@@ -1,0 +1,46 @@
+"""``sizebook doctor``: what this host has and lacks, and what would bring it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import typer
+
+from sizebook.cli.output import print_json, print_table
+from sizebook.hosts.local import local_facts
+from sizebook.lab.equipment import examine
+from sizebook.store import find_project
+
+
+def doctor(
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
+) -> None:
+    """Say what this machine has and lacks for measuring, and what would bring it.
+
+    Exit code 0 if everything required is there, 1 if not.
+    """
+    items = examine(find_project())
+    machine = local_facts()
+    ready = all(item.ok for item in items if item.required)
+    if as_json:
+        rows = [dataclasses.asdict(item) | {"ok": item.ok} for item in items]
+        print_json({"machine": machine.model_dump(), "ready": ready, "items": rows})
+    else:
+        print(
+            f"{machine.cpu_model}, {machine.logical_cpus} CPUs, {machine.memory_mib:,} MiB, "
+            f"{machine.system}, kernel {machine.kernel}"
+        )
+        print_table(
+            [
+                {
+                    "": "ok" if item.ok else ("MISSING" if item.required else "absent"),
+                    "what": item.name,
+                    "found": item.found or item.reason,
+                    "needed for": item.needed_for,
+                    "what would bring it": "" if item.ok else item.bring,
+                }
+                for item in items
+            ]
+        )
+        print("ready to measure" if ready else "not ready to measure; see MISSING above")
+    raise typer.Exit(0 if ready else 1)

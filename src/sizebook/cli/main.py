@@ -1,0 +1,54 @@
+"""The command ``sizebook``: gathers the commands and turns user errors into one line."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from sizebook import __version__
+from sizebook.cli import build, chapters, doctor, plan, run, stack, trial
+from sizebook.model.errors import UserError
+
+app = typer.Typer(
+    name="sizebook",
+    help="A benchmark report book whose every number is measured on this machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("doctor")(doctor.doctor)
+app.command("chapters")(chapters.chapters)
+app.command("plan")(plan.plan)
+app.command("run")(run.run)
+app.command("build")(build.build)
+app.command("trial")(trial.trial)
+app.add_typer(stack.app, name="stack")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"sizebook {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """A benchmark report book whose every number is measured on this machine."""
+
+
+def main() -> None:
+    """Run the command line; a UserError is one line on standard error and exit code 1."""
+    try:
+        app()
+    except UserError as error:
+        print(f"sizebook: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("sizebook: stopped; finished trials are kept", file=sys.stderr)
+        sys.exit(130)

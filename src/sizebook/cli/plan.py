@@ -1,0 +1,59 @@
+"""``sizebook plan``: the trials of chapters and the time they should take, before a run."""
+
+from __future__ import annotations
+
+import typer
+
+from sizebook.book.planning import PlannedChapter, plan_chapter
+from sizebook.cli.output import print_json, print_table
+from sizebook.cli.selection import select
+from sizebook.store import find_project
+
+
+def plan(
+    chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
+    profile: str = typer.Option("quick", help="smoke, quick or full."),
+    param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
+) -> None:
+    """Say which trials a run would measure and how long it should take; measures nothing."""
+    root = find_project().root
+    planned = [
+        plan_chapter(each, parameters)
+        for each, parameters in select(root, chapter or [], profile, "measure", param)
+    ]
+    if as_json:
+        print_json([_as_json(each) for each in planned])
+        return
+    print_table([_as_row(each) for each in planned], title=f"profile {profile}")
+    total = sum(each.missing_s for each in planned)
+    print(f"to measure: {total / 60:.1f} min (set-up and building the book come on top)")
+
+
+def _as_row(each: PlannedChapter) -> dict[str, str]:
+    return {
+        "chapter": each.chapter.id,
+        "trials": str(each.trials),
+        "on disk": str(each.trials - each.missing_trials),
+        "to measure": str(each.missing_trials),
+        "fresh starts": str(len(each.missing)),
+        "minutes": f"{each.missing_s / 60:.1f}",
+    }
+
+
+def _as_json(each: PlannedChapter) -> dict[str, object]:
+    return {
+        "chapter": each.chapter.id,
+        "trials": each.trials,
+        "missing": each.missing_trials,
+        "seconds": round(each.missing_s, 1),
+        "sessions": [
+            {
+                "experiment": session.experiment,
+                "replicate": session.replicate,
+                "seconds": session.planned_s(),
+                "treatments": [dict(trial.treatment) for trial in session.trials],
+            }
+            for session in each.missing
+        ],
+    }

@@ -1,0 +1,74 @@
+"""``sizebook run``: measure chapters and execute their notebooks into pages."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from sizebook.book.notebooks import ProgressLine, RunOutcome, run_chapter
+from sizebook.cli.selection import select
+from sizebook.store import find_project
+
+
+def run(
+    chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
+    profile: str = typer.Option("quick", help="smoke, quick or full."),
+    source: str = typer.Option("measure", help="measure, published, or a folder of bundles."),
+    param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
+    force: bool = typer.Option(False, help="Execute notebooks again even if nothing changed."),
+) -> None:
+    """Measure chapters and execute their notebooks into pages of the book.
+
+    What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
+    """
+    root = find_project().root
+    selected = select(root, chapter or [], profile, source, param)
+    failed = 0
+    for each, parameters in selected:
+        shown = _Line()
+        outcome = run_chapter(root, each, parameters, force=force, on_progress=shown.update)
+        shown.close()
+        print(_summary(outcome), flush=True)
+        failed += outcome.state == "failed"
+    if failed:
+        print(f"sizebook: {failed} of {len(selected)} chapters failed", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+class _Line:
+    """Progress in one line of a terminal; in a log, a line a quarter of the way."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._shown = -1
+
+    def update(self, line: ProgressLine) -> None:
+        left = "" if line.left_s is None else f", {_minutes(line.left_s)} left"
+        text = f"{line.chapter}: {line.done}/{line.total} trials{left}; {line.label}"
+        if self._console.is_terminal:
+            width = max(20, self._console.width - 1)
+            print(f"\r{text[:width]:<{width}}", end="", file=sys.stderr, flush=True)
+            self._shown = line.done
+        elif line.total and line.done * 4 // line.total != self._shown:
+            self._shown = line.done * 4 // line.total
+            print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._console.is_terminal and self._shown >= 0:
+            print(file=sys.stderr)
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
+
+
+def _summary(outcome: RunOutcome) -> str:
+    if outcome.state == "failed":
+        where = f" in cell {outcome.cell}" if outcome.cell is not None else ""
+        return f"{outcome.chapter}: failed{where}: {outcome.error}"
+    if outcome.state == "up to date":
+        return f"{outcome.chapter}: up to date"
+    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}"

@@ -1,0 +1,72 @@
+"""``sizebook stack``: build the reference stack, and run it for trying it by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import typer
+
+from sizebook.cli.output import print_json
+from sizebook.cli.trial import parse_settings
+from sizebook.lab import app_stack, place
+from sizebook.lab.holding import HeldStack, held, hold_up, take_down
+from sizebook.stack import ensure_built
+from sizebook.store import find_project
+
+app = typer.Typer(help="Build and try the reference stack by hand.", no_args_is_help=True)
+
+_JSON = typer.Option(False, "--json", help="Print JSON for another program.")
+
+
+@app.command()
+def build() -> None:
+    """Build the stack if its sources changed since the last build."""
+    began = time.monotonic()
+    stack, built = ensure_built(find_project())
+    if built:
+        print(f"stack: built in {time.monotonic() - began:.0f} s ({stack.fingerprint[:12]})")
+
+
+@app.command()
+def up(
+    topology: str = typer.Option("local", help="Back end in the node: local; apart: remote."),
+    heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
+    setting: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
+    as_json: bool = _JSON,
+) -> None:
+    """Start database and nodes, and leave them running until 'sizebook stack down'.
+
+    They use all CPUs; no measurement can run meanwhile.
+    """
+    placement = dataclasses.replace(place(), stack=())
+    settings = parse_settings(setting)
+    deployment = app_stack(placement, topology=topology, heap_mib=heap, settings=settings)
+    _show(hold_up(find_project(), deployment), as_json)
+
+
+@app.command()
+def status(as_json: bool = _JSON) -> None:
+    """Show the stack that runs; exit code 1 if none does."""
+    stack = held(find_project())
+    if stack is None:
+        print_json(None) if as_json else print("no stack runs")
+        raise typer.Exit(1)
+    _show(stack, as_json)
+
+
+@app.command()
+def down() -> None:
+    """Stop the stack that runs."""
+    print("stopped" if take_down(find_project()) else "no stack runs")
+
+
+def _show(stack: HeldStack, as_json: bool) -> None:
+    if as_json:
+        print_json(dataclasses.asdict(stack))
+        return
+    for role, url in stack.urls.items():
+        print(f"{role}: {url}")
+    for node, port in stack.management.items():
+        print(f"{node} metrics: http://127.0.0.1:{port}/actuator/prometheus")
+    print(f"logs: {stack.logs}; running since {stack.since}")

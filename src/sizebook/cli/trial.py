@@ -1,0 +1,151 @@
+"""``sizebook trial``: one trial from flags, a bundle out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from pydantic import ValidationError
+
+from sizebook.checks import judge
+from sizebook.cli.output import print_json, print_table
+from sizebook.lab import app_stack, place
+from sizebook.model.errors import UsageError
+from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
+from sizebook.model.records import Scalar
+from sizebook.model.trial import Allowance, TrialSpec
+from sizebook.report import measures
+from sizebook.store import Bundle, find_project
+
+
+def trial(
+    locustfile: str = typer.Option("odata_rest.py", help="File in locustfiles/."),
+    setting: list[str] = typer.Option(
+        ["representation=rest-json"], "--setting", "-s", help="Load setting name=value."
+    ),
+    users: int = typer.Option(10, min=1, help="Users of the closed loop, or carriers at a rate."),
+    rate: float = typer.Option(0.0, help="Requests per second; 0 = closed loop."),
+    poisson: bool = typer.Option(False, help="Poisson arrivals instead of constant ones."),
+    warmup: float = typer.Option(2.0, min=0.0, help="Warm-up in seconds."),
+    measured: float = typer.Option(5.0, min=0.1, help="Measured phase in seconds."),
+    topology: str = typer.Option("local", help="Back end in the node: local; apart: remote."),
+    heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
+    app: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
+    seed: int = typer.Option(1, help="Seed of arrivals and data."),
+    out: Path = typer.Option(None, help="Folder for the bundle (default: data/runs/trial)."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
+) -> None:
+    """Run one trial and print its bundle, verdict and numbers.
+
+    Exit code 0 if it completed (look at its verdict), 1 if it failed.
+    """
+    from sizebook.lab.measuring import opened_bench  # noqa: PLC0415 - slow to import
+    from sizebook.lab.planning import Session  # noqa: PLC0415
+    from sizebook.lab.progress import Progress  # noqa: PLC0415
+
+    project = find_project()
+    placement = place()
+    try:
+        spec = TrialSpec(
+            chapter="trial",
+            experiment="by hand",
+            profile="quick",
+            treatment={"users": users},
+            replicate=0,
+            deployment=app_stack(
+                placement, topology=topology, heap_mib=heap, settings=parse_settings(app)
+            ),
+            load=LoadProfile(
+                locustfile=locustfile,
+                arrivals=_arrivals(users, rate, poisson),
+                phases=Phases(warmup_s=warmup, measured_s=measured),
+                settings={"flights": 400, **parse_settings(setting)},
+                seed=seed,
+                cpus=placement.generator,
+            ),
+            allowance=Allowance(),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(
+            found=f"{first['input']!r} for {first['loc'][-1]}",
+            expected=first["msg"],
+            next_step="see 'sizebook trial --help'",
+        ) from error
+    session = Session("by hand", 0, None, (spec,))
+    with opened_bench(project, "one trial by hand") as bench:
+        progress = Progress("trial", 1, session.planned_s())
+        bundle = bench.run(session, out or project.runs / "trial", progress)[-1]
+    _show(bundle, as_json)
+    raise typer.Exit(0 if bundle.record.outcome == "completed" else 1)
+
+
+def _arrivals(users: int, rate: float, poisson: bool) -> Arrivals:
+    if rate <= 0:
+        return ClosedLoop(users=users)
+    return OpenArrivals(kind="poisson" if poisson else "constant", rate_per_s=rate, users=users)
+
+
+def _show(bundle: Bundle, as_json: bool) -> None:
+    judgement = judge(bundle)
+    done = bundle.record.outcome == "completed"
+    numbers = {
+        "throughput_per_s": measures.throughput_per_s(bundle),
+        "latency_p50_ms": measures.latency_ms(0.5)(bundle),
+        "latency_p99_ms": measures.latency_ms(0.99)(bundle),
+        "total_time_s": measures.total_time_s(bundle),
+        "failed_share": measures.failed_share(bundle),
+    } if done else {}  # fmt: skip
+    if as_json:
+        print_json(
+            {
+                "bundle": str(bundle.path),
+                "outcome": bundle.record.outcome,
+                "failure": bundle.record.failure,
+                "verdict": judgement.verdict,
+                "findings": [vars(finding) for finding in judgement.findings],
+                **numbers,
+            }
+        )
+        return
+    print_table(
+        [
+            {
+                "rule": finding.rule,
+                "": {True: "ok", False: finding.verdict, None: "n/a"}[finding.passed],
+                "found": finding.message,
+            }
+            for finding in judgement.findings
+        ]
+    )
+    for name, number in numbers.items():
+        print(f"{name}: {'–' if number is None else format(number, ',.3f')}")
+    if bundle.record.failure:
+        print(f"failed: {bundle.record.failure}")
+    print(f"verdict: {judgement.verdict}\nbundle: {bundle.path}")
+
+
+def parse_settings(texts: list[str]) -> dict[str, Scalar]:
+    """Return ``name=value`` texts as settings; raises UsageError for anything else."""
+    settings: dict[str, Scalar] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(
+                found=f"setting {text!r}",
+                expected="name=value",
+                next_step="see 'sizebook trial --help'",
+            )
+        settings[name] = _scalar(value)
+    return settings
+
+
+def _scalar(text: str) -> Scalar:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,149 @@
+"""What is on disk already: the cache of measurements, and folders of bundles to replay."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from sizebook.hosts.local import local_facts
+from sizebook.lab.planning import Session
+from sizebook.lab.trials import Trial, compare_fingerprints
+from sizebook.model.bundle import Fingerprints
+from sizebook.model.errors import BundleError, HostLacksError, UsageError
+from sizebook.model.trial import TrialSpec
+from sizebook.stack.build import stack_fingerprint
+from sizebook.stack.jvms import choose_jvm, find_jvms
+from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
+from sizebook.store.bundles import newest_by_key
+from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
+
+
+class Archive:
+    """The bundles of one chapter in ``data/runs``."""
+
+    def __init__(self, project: Project, chapter: str) -> None:
+        self._project = project
+        self._chapter = chapter
+        self._newest = newest_by_key(_readable(project.runs / chapter))
+
+    def key(self, spec: TrialSpec) -> str:
+        """Return the cache key of a trial on this machine with the present sources."""
+        return cache_key(spec, present_fingerprints(self._project, spec))
+
+    def missing(self, sessions: Iterable[Session]) -> tuple[Session, ...]:
+        """Return the sessions that must be run, each with only the trials not yet completed."""
+        left = []
+        for session in sessions:
+            trials = tuple(spec for spec in session.trials if not self._completed(spec))
+            if trials:
+                left.append(dataclasses.replace(session, trials=trials))
+        return tuple(left)
+
+    def planned(self, sessions: Iterable[Session]) -> tuple[Trial, ...]:
+        """Return the newest bundle of each planned trial that has one, failed ones included."""
+        specs = [
+            spec
+            for session in sessions
+            for spec in (session.conditioning, *session.trials)
+            if spec is not None
+        ]
+        found = (self._newest.get(self.key(spec)) for spec in specs)
+        return tuple(Trial(bundle) for bundle in found if bundle is not None)
+
+    def replay(self, folder: Path, profile: str) -> tuple[Trial, ...]:
+        """Return the newest bundle of each trial below ``folder``, marked if stale or foreign.
+
+        Raises BundleError for a damaged bundle, UsageError if there is none of this profile.
+        """
+        bundles = [open_bundle(path) for path in find_bundles(folder)]
+        bundles = [b for b in bundles if b.record.trial.chapter == self._chapter]
+        chosen = [b for b in bundles if b.record.trial.profile == profile]
+        if not chosen:
+            others = sorted({b.record.trial.profile for b in bundles}) or ["none"]
+            raise UsageError(
+                found=f"no {profile!r} bundles of chapter {self._chapter!r} in {folder.name} "
+                f"(profiles there: {', '.join(others)})",
+                expected="bundles of that chapter and profile",
+                next_step="choose another source or profile, or measure",
+            )
+        newest: dict[str, Bundle] = {}
+        for bundle in sorted(chosen, key=lambda b: b.record.execution.started_utc):
+            newest[_identity(bundle)] = bundle
+        return tuple(self._mark(bundle) for bundle in newest.values())
+
+    def _mark(self, bundle: Bundle) -> Trial:
+        present = present_fingerprints(self._project, bundle.record.trial)
+        measured = bundle.record.fingerprints
+        stale = compare_fingerprints(measured, present)
+        return Trial(
+            bundle,
+            stale=stale,
+            foreign=(measured.machine, measured.jvm) != (present.machine, present.jvm),
+        )
+
+    def _completed(self, spec: TrialSpec) -> bool:
+        bundle = self._newest.get(self.key(spec))
+        return bundle is not None and bundle.record.outcome == "completed"
+
+
+def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
+    """Return the fingerprints that a measurement of this trial would have here and now."""
+    return Fingerprints(
+        stack=_stack(project),
+        jvm=_jvms(tuple(role.jvm for role in spec.deployment.jvm_roles())),
+        locustfile=_locustfile(project, spec.load.locustfile),
+        machine=_machine(),
+    )
+
+
+@lru_cache(maxsize=8)
+def _stack(project: Project) -> str:
+    return stack_fingerprint(project)
+
+
+@lru_cache(maxsize=64)
+def _jvms(features: tuple[str, ...]) -> str:
+    installed = find_jvms()
+    titles = []
+    for feature in features:
+        with contextlib.suppress(HostLacksError):  # replaying bundles needs no JVM
+            titles.append(choose_jvm(feature, installed).title)
+    return ", ".join(dict.fromkeys(titles))
+
+
+@lru_cache(maxsize=64)
+def _locustfile(project: Project, name: str) -> str:
+    path = project.locustfiles / name
+    if not path.is_file():
+        raise UsageError(
+            found=f"load profile {name!r}",
+            expected=f"a file in {project.locustfiles.name}/",
+            next_step="correct the name in the notebook, or add the file",
+        )
+    return fingerprint_file(path)
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    return fingerprint_machine(local_facts())
+
+
+def _readable(folder: Path) -> list[Bundle]:
+    bundles = []
+    for path in find_bundles(folder):
+        try:
+            bundles.append(open_bundle(path))
+        except BundleError as error:  # kept for the audit; its trial is measured again
+            print(f"left out: {error}", file=sys.stderr)
+    return bundles
+
+
+def _identity(bundle: Bundle) -> str:
+    """Return what makes two bundles measurements of the same treatment and replicate."""
+    spec = bundle.record.trial
+    levels = sorted(spec.treatment.items())
+    return f"{spec.experiment}/{spec.purpose}/{levels}/{spec.replicate}"

@@ -1,0 +1,157 @@
+"""What this host has and lacks for measuring, and what would bring it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+
+from sizebook.hosts.local import usable_cpus
+from sizebook.model.errors import HostLacksError, MeasurementLockedError
+from sizebook.stack.build import find_build
+from sizebook.stack.jvms import find_jvms
+from sizebook.stack.postgres import find_binaries
+from sizebook.store import Project, measurement_lock
+
+_MIN_MEMORY_MIB = 3_000
+_MIN_DISK_MIB = 2_000
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that Sizebook uses."""
+
+    name: str
+    needed_for: str
+    found: str
+    """What there is; empty if it is missing."""
+    reason: str = ""
+    """Why it is missing or not usable."""
+    bring: str = ""
+    """What would bring it."""
+    required: bool = True
+    """False: only some chapters, tests or exports need it."""
+
+    @property
+    def ok(self) -> bool:
+        """True if it is there and usable."""
+        return bool(self.found)
+
+
+def examine(project: Project) -> tuple[Item, ...]:
+    """Return what this host has and lacks; starts no server and changes nothing."""
+    return tuple(look(project) for look in _LOOKS)
+
+
+def _cpus(_: Project) -> Item:
+    count = len(usable_cpus())
+    if count >= 2:
+        return Item("CPUs", "generator and stack apart", f"{count} usable")
+    return Item(
+        "CPUs",
+        "generator and stack apart",
+        "",
+        f"{count} usable; on one CPU no trial can be valid",
+        "a machine, or a CPU affinity, with at least 2 CPUs",
+    )
+
+
+def _memory(_: Project) -> Item:
+    available = psutil.virtual_memory().available // 2**20
+    return _enough("memory", "heaps, database, generator", available, _MIN_MEMORY_MIB)
+
+
+def _disk(project: Project) -> Item:
+    free = shutil.disk_usage(project.root).free // 2**20
+    return _enough("disk", "bundles and the database", free, _MIN_DISK_MIB)
+
+
+def _enough(name: str, needed_for: str, have_mib: int, need_mib: int) -> Item:
+    if have_mib >= need_mib:
+        return Item(name, needed_for, f"{have_mib:,} MiB free")
+    reason = f"{have_mib:,} MiB free, {need_mib:,} MiB needed"
+    return Item(name, needed_for, "", reason, f"free {need_mib - have_mib:,} MiB")
+
+
+def _jvm(_: Project) -> Item:
+    found = ", ".join(jvm.title for jvm in find_jvms())
+    return Item(
+        "JVM",
+        "the reference stack",
+        found,
+        "" if found else "no JVM of release 17 or later in JAVA_HOME, on the path, or in /usr/lib",
+        "Debian: apt-get install openjdk-17-jdk-headless; conda: openjdk; or set JAVA_HOME",
+    )
+
+
+def _build(project: Project) -> Item:
+    try:
+        build = find_build(project)
+    except HostLacksError as error:
+        return Item("stack build", "the reference stack", "", error.found, "make setup")
+    return Item("stack build", "the reference stack", f"sources {build.fingerprint[:12]}")
+
+
+def _postgres(project: Project) -> Item:
+    try:
+        build = find_build(project)
+    except HostLacksError:
+        build = None
+    try:
+        binaries = find_binaries(build, project.state)
+    except HostLacksError as error:
+        return Item("PostgreSQL", "the database", "", error.found, error.next_step)
+    return Item("PostgreSQL", "the database", f"{binaries.version} ({binaries.origin})")
+
+
+def _lock(_: Project) -> Item:
+    try:
+        with measurement_lock("sizebook doctor"):
+            return Item("measurement lock", "one measurement at a time", "free")
+    except MeasurementLockedError as error:
+        return Item("measurement lock", "one measurement at a time", "", error.found, "wait")
+
+
+def _program(
+    names: tuple[str, ...], title: str, needed_for: str, bring: str, required: bool
+) -> Callable[[Project], Item]:
+    def look(_: Project) -> Item:
+        found = next((path for name in names if (path := shutil.which(name))), "")
+        reason = "" if found else f"no {' or '.join(names)} on the path"
+        return Item(title, needed_for, found, reason, bring, required)
+
+    return look
+
+
+_LOOKS: tuple[Callable[[Project], Item], ...] = (
+    _cpus,
+    _memory,
+    _disk,
+    _jvm,
+    _program(
+        ("mvn",),
+        "Maven",
+        "building the stack",
+        "Debian: apt-get install maven; conda: maven",
+        required=True,
+    ),
+    _build,
+    _postgres,
+    _program(
+        ("taskset",),
+        "taskset",
+        "CPU sets of their own for generator and stack",
+        "Debian: apt-get install util-linux (other systems: trials run unpinned and say so)",
+        required=False,
+    ),
+    _program(
+        ("chromium", "chromium-browser", "google-chrome"),
+        "Chromium",
+        "the tests of the site",
+        "Debian: apt-get install chromium; elsewhere any Chromium or Chrome",
+        required=False,
+    ),
+    _lock,
+)

@@ -1,0 +1,42 @@
+"""Which CPUs and how much heap: shares of what this machine has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import psutil
+
+from sizebook.hosts.local import usable_cpus
+from sizebook.model.deployment import CpuSet
+
+_MAX_TOTAL_HEAP_MIB = 16 * 1024
+
+
+@dataclass(frozen=True)
+class Placement:
+    """CPU sets for stack and generator, and the total heap that layouts share out."""
+
+    stack: CpuSet
+    generator: CpuSet
+    total_heap_mib: int
+
+    @property
+    def separate(self) -> bool:
+        """True if the generator has CPUs that the stack does not use."""
+        return bool(self.generator) and not set(self.stack) & set(self.generator)
+
+
+def place(cpus: CpuSet | None = None, memory_mib: int | None = None) -> Placement:
+    """Return the placement for this machine (or one with these CPUs and this memory).
+
+    The generator gets a quarter of the CPUs, at least one; the stack the rest. With one CPU both
+    share it, and no trial can be valid: the generator checks will say so. The total heap is a
+    quarter of the memory, at most 16 GiB.
+    """
+    cpus = usable_cpus() if cpus is None else cpus
+    memory_mib = psutil.virtual_memory().total // 2**20 if memory_mib is None else memory_mib
+    heap = min(memory_mib // 4, _MAX_TOTAL_HEAP_MIB) // 256 * 256
+    if len(cpus) < 2:
+        return Placement(cpus, cpus, heap)
+    own = max(1, len(cpus) // 4)
+    return Placement(cpus[:-own], cpus[-own:], heap)

@@ -1,0 +1,64 @@
+"""How long and how often: the three profiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sizebook.model.errors import UsageError
+from sizebook.model.load import Phases
+from sizebook.model.trial import ProfileName
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Durations and replicates of one profile; chapters may ask for longer where they need it."""
+
+    name: ProfileName
+    replicates: int
+    conditioning_s: float
+    """Load after each fresh start of the stack, before its first trial."""
+    phases: Phases
+    publishable: bool
+    promise: str
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "smoke",
+            replicates=1,
+            conditioning_s=0.5,
+            phases=Phases(warmup_s=0.2, measured_s=0.8),
+            publishable=False,
+            promise="seconds a trial; proves that everything works, its numbers mean nothing",
+        ),
+        Profile(
+            "quick",
+            replicates=3,
+            conditioning_s=3.0,
+            phases=Phases(warmup_s=0.3, measured_s=1.5),
+            publishable=True,
+            promise="minutes a chapter; enough replicates to tell large effects from noise",
+        ),
+        Profile(
+            "full",
+            replicates=10,
+            conditioning_s=30.0,
+            phases=Phases(warmup_s=5.0, measured_s=30.0),
+            publishable=True,
+            promise="hours; the reports' own levels and durations",
+        ),
+    )
+}
+
+
+def get_profile(name: str) -> Profile:
+    """Return the named profile; raises UsageError with the names there are."""
+    if name not in PROFILES:
+        raise UsageError(
+            found=f"profile {name!r}",
+            expected=f"one of {', '.join(PROFILES)}",
+            next_step="choose one of them, for example PROFILE=quick",
+        )
+    return PROFILES[name]

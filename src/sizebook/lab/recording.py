@@ -1,0 +1,143 @@
+"""From a trial as it went to its bundle on disk."""
+
+from __future__ import annotations
+
+import platform
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+
+from sizebook.load.control import Collected
+from sizebook.model.bundle import (
+    COUNTER_COLUMNS,
+    BundleRecord,
+    CommandRun,
+    Execution,
+    Fingerprints,
+    MachineFacts,
+)
+from sizebook.model.trial import TrialSpec
+from sizebook.stack import RunningStack
+from sizebook.stats.histograms import write_interval_log
+from sizebook.store import Bundle, BundleWriter, cache_key
+from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS
+
+_MAX_LOG_BYTES = 256 * 1024
+_SECRET = re.compile(r"(password|token|secret)=\S+", re.IGNORECASE)
+
+
+@dataclass
+class TrialRecord:
+    """What is known of a trial while it runs and when it is over."""
+
+    spec: TrialSpec
+    fingerprints: Fingerprints
+    machine: MachineFacts
+    session: str
+    position: int
+    stack: RunningStack
+    setup_s: float
+    collected: Collected | None = None
+    counters: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=dict.fromkeys(COUNTER_COLUMNS, pl.String))
+    )
+    failure: str = ""
+    wall_ns: int = field(default_factory=time.time_ns)
+    monotonic_ns: int = field(default_factory=time.monotonic_ns)
+
+    def mark_logs(self) -> dict[Path, int]:
+        """Return the present size of each log, so that the bundle gets this trial's part only."""
+        return {path: path.stat().st_size for path in _logs(self.stack.folder)}
+
+
+def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> Bundle:
+    """Write the bundle of a trial below ``folder``; raises TrialError if the disk refuses it."""
+    key = cache_key(record.spec, record.fingerprints)
+    started = time.gmtime(record.wall_ns / 1e9)
+    name = f"{time.strftime('%Y%m%dT%H%M%SZ', started)}-{key[:12]}-{secrets.token_hex(2)}"
+    with BundleWriter(folder, name) as writer:
+        if record.collected is not None:
+            writer.table(REQUESTS, record.collected.requests)
+            write_interval_log(
+                writer.path / HISTOGRAMS, record.collected.requests, record.monotonic_ns
+            )
+        writer.table(COUNTERS, record.counters)
+        for path, begin in {**dict.fromkeys(_logs(record.stack.folder), 0), **marks}.items():
+            _copy_part(path, begin, writer.path / path.relative_to(record.stack.folder))
+        return writer.commit(_bundle_record(record, key, started))
+
+
+def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> BundleRecord:
+    collected = record.collected
+    versions = {
+        "sizebook": version("sizebook"),
+        "python": platform.python_version(),
+        **record.stack.versions,
+        **(dict(collected.facts.versions) if collected else {}),
+    }
+    return BundleRecord(
+        key=key,
+        trial=record.spec,
+        fingerprints=record.fingerprints,
+        machine=record.machine,
+        versions=versions,
+        execution=Execution(
+            started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", started),
+            wall_ns=record.wall_ns,
+            monotonic_ns=record.monotonic_ns,
+            session=record.session,
+            position=record.position,
+            phases=collected.phases if collected else (),
+            commands=_commands(record),
+            facts={"setup_s": round(record.setup_s, 3)},
+        ),
+        outcome="failed" if record.failure else "completed",
+        failure=_without_paths(record.failure, record.stack.folder),
+        generator=collected.facts if collected else None,
+        files={},
+    )
+
+
+def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
+    return tuple(
+        CommandRun(
+            name=name,
+            command=tuple(
+                _without_paths(_SECRET.sub(r"\1=***", word), record.stack.folder)
+                for word in process.command
+            ),
+            exit_code=process.exit_code,
+        )
+        for name, process in record.stack.processes().items()
+    )
+
+
+def _without_paths(text: str, session_folder: Path) -> str:
+    """Return the text without this checkout's place on disk and the home folder in it."""
+    for path, word in ((session_folder, "<session>"), (Path.cwd(), "."), (Path.home(), "~")):
+        if len(path.parts) > 1:
+            text = text.replace(str(path), word)
+    return text
+
+
+def _logs(folder: Path) -> list[Path]:
+    return [path for kind in ("gc", "logs") for path in sorted((folder / kind).glob("*.log"))]
+
+
+def _copy_part(source: Path, begin: int, target: Path) -> None:
+    """Copy what was written since ``begin``; of a very long log the end is kept."""
+    try:
+        with source.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(begin, size - _MAX_LOG_BYTES))
+            part = log.read()
+    except OSError:
+        return
+    if part:
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(part)

