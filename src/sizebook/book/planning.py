@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +48,7 @@ def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChap
     notebook = nbformat.read(chapter.notebook, as_version=4)
     names: dict[str, Any] = {"__name__": "__plan__"}
     try:
-        with planning_only():
+        with planning_only(), contextlib.redirect_stdout(io.StringIO()):
             for cell in notebook.cells:
                 if cell.cell_type == "code":
                     code = compile(cell.source, f"{chapter.notebook.name}[{cell.id}]", "exec")

@@ -8,7 +8,6 @@ import typer
 
 from sizebook.cli.output import print_json, print_table
 from sizebook.hosts.local import local_facts
-from sizebook.lab.equipment import examine
 from sizebook.store import find_project
 
 
@@ -19,6 +18,8 @@ def doctor(
 
     Exit code 0 if everything required is there, 1 if not.
     """
+    from sizebook.lab.equipment import examine
+
     items = examine(find_project())
     machine = local_facts()
     ready = all(item.ok for item in items if item.required)

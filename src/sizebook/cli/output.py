@@ -18,6 +18,8 @@ def print_json(data: Any) -> None:
 def print_table(rows: Sequence[Mapping[str, str]], title: str = "") -> None:
     """Print rows as a table; the keys of the first row are the headings. Text is never markup."""
     console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=160)
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     for heading in rows[0] if rows else ():
         table.add_column(heading, overflow="fold")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from sizebook.book.planning import PlannedChapter, plan_chapter
 from sizebook.cli.output import print_json, print_table
 from sizebook.cli.selection import select
 from sizebook.store import find_project
+
+if TYPE_CHECKING:
+    from sizebook.book.planning import PlannedChapter
 
 
 def plan(
@@ -17,6 +21,8 @@ def plan(
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """Say which trials a run would measure and how long it should take; measures nothing."""
+    from sizebook.book.planning import plan_chapter
+
     root = find_project().root
     planned = [
         plan_chapter(each, parameters)

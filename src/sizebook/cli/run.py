@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
-from sizebook.book.notebooks import ProgressLine, RunOutcome, run_chapter
 from sizebook.cli.selection import select
 from sizebook.store import find_project
+
+if TYPE_CHECKING:
+    from sizebook.book.notebooks import ProgressLine, RunOutcome
 
 
 def run(
@@ -23,6 +26,8 @@ def run(
 
     What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
     """
+    from sizebook.book.notebooks import run_chapter
+
     root = find_project().root
     selected = select(root, chapter or [], profile, source, param)
     failed = 0

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from typing import TYPE_CHECKING
 
 import typer
 
 from sizebook.cli.output import print_json
 from sizebook.cli.trial import parse_settings
-from sizebook.lab import app_stack, place
-from sizebook.lab.holding import HeldStack, held, hold_up, take_down
-from sizebook.stack import ensure_built
 from sizebook.store import find_project
+
+if TYPE_CHECKING:
+    from sizebook.lab.holding import HeldStack
 
 app = typer.Typer(help="Build and try the reference stack by hand.", no_args_is_help=True)
 
@@ -22,6 +23,8 @@ _JSON = typer.Option(False, "--json", help="Print JSON for another program.")
 @app.command()
 def build() -> None:
     """Build the stack if its sources changed since the last build."""
+    from sizebook.stack import ensure_built
+
     began = time.monotonic()
     stack, built = ensure_built(find_project())
     if built:
@@ -39,6 +42,9 @@ def up(
 
     They use all CPUs; no measurement can run meanwhile.
     """
+    from sizebook.lab import app_stack, place
+    from sizebook.lab.holding import hold_up
+
     placement = dataclasses.replace(place(), stack=())
     settings = parse_settings(setting)
     deployment = app_stack(placement, topology=topology, heap_mib=heap, settings=settings)
@@ -48,6 +54,8 @@ def up(
 @app.command()
 def status(as_json: bool = _JSON) -> None:
     """Show the stack that runs; exit code 1 if none does."""
+    from sizebook.lab.holding import held
+
     stack = held(find_project())
     if stack is None:
         print_json(None) if as_json else print("no stack runs")
@@ -58,6 +66,8 @@ def status(as_json: bool = _JSON) -> None:
 @app.command()
 def down() -> None:
     """Stop the stack that runs."""
+    from sizebook.lab.holding import take_down
+
     print("stopped" if take_down(find_project()) else "no stack runs")
 
 

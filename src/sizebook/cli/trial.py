@@ -7,15 +7,13 @@ from pathlib import Path
 import typer
 from pydantic import ValidationError
 
-from sizebook.checks import judge
 from sizebook.cli.output import print_json, print_table
-from sizebook.lab import app_stack, place
 from sizebook.model.errors import UsageError
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
 from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, TrialSpec
-from sizebook.report import measures
-from sizebook.store import Bundle, find_project
+from sizebook.store import find_project
+from sizebook.store.bundles import Bundle
 
 
 def trial(
@@ -39,9 +37,10 @@ def trial(
 
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
-    from sizebook.lab.measuring import opened_bench  # noqa: PLC0415 - slow to import
-    from sizebook.lab.planning import Session  # noqa: PLC0415
-    from sizebook.lab.progress import Progress  # noqa: PLC0415
+    from sizebook.lab import app_stack, place
+    from sizebook.lab.measuring import opened_bench
+    from sizebook.lab.planning import Session
+    from sizebook.lab.progress import Progress
 
     project = find_project()
     placement = place()
@@ -87,6 +86,9 @@ def _arrivals(users: int, rate: float, poisson: bool) -> Arrivals:
 
 
 def _show(bundle: Bundle, as_json: bool) -> None:
+    from sizebook.checks import judge
+    from sizebook.report import measures
+
     judgement = judge(bundle)
     done = bundle.record.outcome == "completed"
     numbers = {

@@ -69,17 +69,18 @@ class LocalProcess:
 
     def terminate(self, grace_s: float) -> int:
         """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code."""
+        if self._popen.poll() is None:
+            self._popen.send_signal(self._stop_signal)
+        try:
+            code = self._popen.wait(grace_s)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            code = self._popen.wait()
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        if self._popen.poll() is None:
-            self._popen.send_signal(self._stop_signal)
-        try:
-            return self._popen.wait(grace_s)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            return self._popen.wait()
+        return code
 
 
 class LocalHost:
@@ -90,6 +91,7 @@ class LocalHost:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
+        self._cpus = usable_cpus()  # asked before the harness pins itself
 
     def start(
         self,
@@ -116,7 +118,7 @@ class LocalHost:
                 expected="an executable file",
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
-        full = [*_pin(cpus), *command]
+        full = [*_pin(cpus or self._cpus, self._cpus), *command]
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as sink:
             popen = subprocess.Popen(
@@ -179,14 +181,12 @@ def usable_cpus() -> CpuSet:
     return tuple(range(psutil.cpu_count() or 1))
 
 
-def _pin(cpus: CpuSet) -> list[str]:
-    if not cpus:
-        return []
-    unknown = set(cpus) - set(usable_cpus())
+def _pin(cpus: CpuSet, usable: CpuSet) -> list[str]:
+    unknown = set(cpus) - set(usable)
     if unknown:
         raise HostLacksError(
             found=f"CPUs {sorted(unknown)} in a CPU set",
-            expected=f"CPUs out of {list(usable_cpus())}",
+            expected=f"CPUs out of {list(usable)}",
             next_step="leave the CPU sets to the chapter's defaults, or name CPUs of this machine",
         )
     taskset = shutil.which("taskset")

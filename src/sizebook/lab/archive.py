@@ -63,7 +63,7 @@ class Archive:
         bundles = [b for b in bundles if b.record.trial.chapter == self._chapter]
         chosen = [b for b in bundles if b.record.trial.profile == profile]
         if not chosen:
-            others = sorted({b.record.trial.profile for b in bundles}) or ["none"]
+            others = sorted({str(b.record.trial.profile) for b in bundles}) or ["none"]
             raise UsageError(
                 found=f"no {profile!r} bundles of chapter {self._chapter!r} in {folder.name} "
                 f"(profiles there: {', '.join(others)})",

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from sizebook.lab.recording import TrialRecord, write_bundle
 from sizebook.load.control import Generator
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import TrialSpec
-from sizebook.probes import Sampler
+from sizebook.probes.base import Probe
+from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack, StackRunner, ensure_built
 from sizebook.store import Project, measurement_lock
@@ -69,7 +71,7 @@ class _Started:
     name: str
     stack: RunningStack
     generator: Generator
-    sampler: Sampler
+    probes: list[Probe]
     setup_s: float
     position: int = 0
 
@@ -121,13 +123,13 @@ class Bench:
         started.position += 1
         out = started.stack.folder / f"trial-{started.position}"
         marks = record.mark_logs()
+        record.sampler = Sampler(started.probes)
         try:
             started.generator.prepare(spec.load, started.stack.targets(), out)
-            with started.sampler.attached():
+            with record.sampler:
                 record.collected = started.generator.run(on_tick=_watch(started.stack))
         except TrialError as error:
             record.failure = str(error)
-        record.counters = started.sampler.take_frame()
         bundle = write_bundle(record, marks, folder)
         shutil.rmtree(out, ignore_errors=True)
         if record.failure:
@@ -138,18 +140,21 @@ class Bench:
     def _started(self, session: Session) -> Iterator[_Started]:
         began = time.monotonic()
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
-        load = session.trials[0].load
+        cpus = session.trials[0].load.cpus
         logs = self.project.state / "run" / f"{name}-generator"
+        generator = Generator(
+            self.host, sys.executable, logs, cpus, locustfiles=self.project.locustfiles
+        )
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, logs, ignore_errors=True)
-            undo.enter_context(_pinned_to(load.cpus))
-            generator = Generator(self.host, sys.executable, logs, load.cpus)
+            undo.enter_context(_pinned_to(cpus))
             undo.callback(generator.stop)
-            generator.start()  # it imports Locust while the stack starts
-            stack = undo.enter_context(self.runner.running(session.deployment, name))
-            sampler = Sampler(stack_probes(stack, generator.process))
-            undo.callback(sampler.close)
-            yield _Started(name, stack, generator, sampler, time.monotonic() - began)
+            with ThreadPoolExecutor(1) as aside:  # Locust is imported while the stack starts
+                starting = aside.submit(generator.start)
+                stack = undo.enter_context(self.runner.running(session.deployment, name))
+                starting.result()
+            probes = stack_probes(stack, generator.process)
+            yield _Started(name, stack, generator, probes, time.monotonic() - began)
 
     def _failed(self, spec: TrialSpec, error: TrialError, folder: Path) -> Bundle:
         record = TrialRecord(
@@ -173,10 +178,10 @@ class _SessionLost(Exception):  # noqa: N818 - an outcome, kept inside this modu
         self.bundle = bundle
 
 
-def _watch(stack: RunningStack) -> Callable[[], None]:
+def _watch(stack: RunningStack) -> Callable[[object], None]:
     """Return a function that raises TrialError as soon as a process of the stack has ended."""
 
-    def look() -> None:
+    def look(_: object) -> None:
         if (died := stack.died()) is not None:
             raise TrialError(
                 found=died,

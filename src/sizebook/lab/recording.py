@@ -12,9 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from sizebook.load.control import Collected
+from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
-    COUNTER_COLUMNS,
     BundleRecord,
     CommandRun,
     Execution,
@@ -22,6 +21,7 @@ from sizebook.model.bundle import (
     MachineFacts,
 )
 from sizebook.model.trial import TrialSpec
+from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, cache_key
@@ -43,9 +43,7 @@ class TrialRecord:
     stack: RunningStack
     setup_s: float
     collected: Collected | None = None
-    counters: pl.DataFrame = field(
-        default_factory=lambda: pl.DataFrame(schema=dict.fromkeys(COUNTER_COLUMNS, pl.String))
-    )
+    sampler: Sampler | None = None
     failure: str = ""
     wall_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: int = field(default_factory=time.monotonic_ns)
@@ -66,10 +64,20 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
             write_interval_log(
                 writer.path / HISTOGRAMS, record.collected.requests, record.monotonic_ns
             )
-        writer.table(COUNTERS, record.counters)
+        writer.table(COUNTERS, _counters(record))
+        if record.sampler is not None:
+            record.sampler.store(writer.path)
         for path, begin in {**dict.fromkeys(_logs(record.stack.folder), 0), **marks}.items():
             _copy_part(path, begin, writer.path / path.relative_to(record.stack.folder))
         return writer.commit(_bundle_record(record, key, started))
+
+
+def _counters(record: TrialRecord) -> pl.DataFrame:
+    sampler = record.sampler or Sampler(())
+    frames = [sampler.frame()]
+    if record.collected is not None:
+        frames.append(record.collected.counters)
+    return pl.concat(frames).sort("time_ns", maintain_order=True)
 
 
 def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> BundleRecord:
@@ -94,7 +102,10 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             position=record.position,
             phases=collected.phases if collected else (),
             commands=_commands(record),
-            facts={"setup_s": round(record.setup_s, 3)},
+            facts={
+                "setup_s": round(record.setup_s, 3),
+                **(dict(collected.notes) if collected else {}),
+            },
         ),
         outcome="failed" if record.failure else "completed",
         failure=_without_paths(record.failure, record.stack.folder),

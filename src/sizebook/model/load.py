@@ -16,7 +16,7 @@ class Phases(Record):
     """Lengths of a trial's phases in seconds. Samples of the measured phase alone make results.
 
     A request belongs to the phase in which it was *intended* to start. ``drain_s`` is the longest
-    wait for requests still under way when the measured phase ends; none is started in it.
+    wait for what is under way, or overdue, when the measured phase ends; nothing becomes due in it.
     """
 
     ramp_s: Seconds = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 
 import altair as alt
@@ -10,6 +12,7 @@ import polars as pl
 from sizebook.report.theme import treatment_dashes, treatment_scale
 
 _HEIGHT = 320
+_NUMBER = ",.4~r"
 
 
 def curves(
@@ -43,8 +46,10 @@ def curves(
         tooltip=_tooltip(series, x, x_title, y_title),
     )
     errors = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    return (errors.encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q") + lines
-            ).properties(width="container", height=_HEIGHT)  # fmt: skip
+    layers = [errors.encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q"), lines]
+    return functools.reduce(operator.add, _drawn(summary, layers)).properties(
+        width="container", height=_HEIGHT
+    )
 
 
 def bars(
@@ -69,7 +74,8 @@ def bars(
         tooltip=_tooltip(category, None, "", y_title),
     )
     errors = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    return (bar + errors.encode(x=alt.X("low:Q", title=y_title), x2="high:Q")).properties(
+    layers = [errors.encode(x=alt.X("low:Q", title=y_title), x2="high:Q"), bar]
+    return functools.reduce(operator.add, reversed(_drawn(summary, layers))).properties(
         width="container", height=40 + 38 * len(names)
     )
 
@@ -99,11 +105,9 @@ def grouped_bars(
             color=alt.Color(
                 f"{group}:N", title=group_title, scale=treatment_scale(groups), sort=groups
             ),
-            tooltip=[category, group, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r")],
+            tooltip=[category, group, alt.Tooltip(f"{value}:Q", title=y_title, format=_NUMBER)],
         )
-        .properties(
-            width="container", height=40 + 26 * len(groups) * frame[category].n_unique()
-        )
+        .properties(width="container", height=40 + 26 * len(groups) * frame[category].n_unique())
     )
 
 
@@ -129,7 +133,7 @@ def stacked_bars(
                 f"{part}:N", title=part_title, scale=treatment_scale(parts), sort=parts
             ),
             order=alt.Order("part_order:Q"),
-            tooltip=[category, part, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r")],
+            tooltip=[category, part, alt.Tooltip(f"{value}:Q", title=y_title, format=_NUMBER)],
         )
         .transform_calculate(part_order=f"indexof({parts}, datum['{part}'])")
         .properties(width="container", height=40 + 38 * frame[category].n_unique())
@@ -151,11 +155,16 @@ def strips(
         .encode(
             x=alt.X(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False, nice=True)),
             y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
-            tooltip=[category, alt.Tooltip(f"{value}:Q", title=y_title, format=",.4~r"),
+            tooltip=[category, alt.Tooltip(f"{value}:Q", title=y_title, format=_NUMBER),
                      "replicate", "verdict"],
         )
         .properties(width="container", height=40 + 42 * frame[category].n_unique())
     )  # fmt: skip
+
+
+def _drawn(summary: pl.DataFrame, layers: list[alt.Chart]) -> list[alt.Chart]:
+    """Return the layers, without the first one (the intervals) where there is no interval."""
+    return layers if summary["low"].is_not_null().any() else layers[1:]
 
 
 def _names(frame: pl.DataFrame, column: str) -> list[str]:
@@ -166,11 +175,10 @@ def _tooltip(series: str, x: str | None, x_title: str, y_title: str) -> list[alt
     first = [alt.Tooltip(f"{series}:N", title="treatment")]
     if x is not None:
         first.append(alt.Tooltip(f"{x}:O", title=x_title))
-    number = {"format": ",.4~r"}
     return [
         *first,
-        alt.Tooltip("mean:Q", title=y_title, **number),
-        alt.Tooltip("low:Q", title="95 % from", **number),
-        alt.Tooltip("high:Q", title="to", **number),
+        alt.Tooltip("mean:Q", title=y_title, format=_NUMBER),
+        alt.Tooltip("low:Q", title="95 % from", format=_NUMBER),
+        alt.Tooltip("high:Q", title="to", format=_NUMBER),
         alt.Tooltip("n:Q", title="replicates"),
     ]

@@ -105,23 +105,57 @@ def cpu_ms_per_request(role: str) -> Measure:
     """
 
     def measure(bundle: Bundle) -> float | None:
-        sources = pl.col("source").cast(pl.String)
-        metric = pl.col("metric").cast(pl.String)
-        cpu = bundle.counters.filter(
-            sources.str.starts_with(f"process/{role}-") & metric.is_in(CPU_METRICS)
-        )
+        cpu = _cpu_readings(bundle, f"process/{role}-")
         requests = bundle.requests.height
-        if not cpu.height or not requests:
-            return None
-        spent = cpu.group_by("source", "metric").agg(
-            s=pl.col("value").sort_by("time_ns").last() - pl.col("value").sort_by("time_ns").first()
-        )
-        return float(spent["s"].sum()) * 1e3 / requests
+        return _growth(cpu) * 1e3 / requests if cpu.height and requests else None
 
     return measure
 
 
-CPU_METRICS = ("cpu_user_s", "cpu_system_s")
+def stack_cpu_share(bundle: Bundle) -> float | None:
+    """Return how busy the stack kept its CPUs over the whole trial, in percent.
+
+    CPU time of all its processes over wall time and the number of CPUs they may use.
+    """
+    roles = bundle.record.trial.deployment.roles
+    cpus = {cpu for role in roles for cpu in role.cpus}
+    prefixes = [f"process/{role.role}-" for role in roles]
+    return _share(bundle, prefixes, len(cpus) or bundle.record.machine.logical_cpus)
+
+
+def generator_cpu_share(bundle: Bundle) -> float | None:
+    """Return how busy the load generator kept its CPUs over the whole trial, in percent."""
+    facts = bundle.record.generator
+    cpus = len(bundle.record.trial.load.cpus) or bundle.record.machine.logical_cpus
+    if facts is None or facts.wall_s <= 0:
+        return None
+    return 100.0 * facts.cpu_s / facts.wall_s / cpus
+
+
+def _share(bundle: Bundle, prefixes: list[str], cpus: int) -> float | None:
+    spent, wall = 0.0, 0.0
+    for prefix in prefixes:
+        cpu = _cpu_readings(bundle, prefix)
+        if not cpu.height:
+            return None
+        spent += _growth(cpu)
+        times = cpu["time_ns"].to_numpy()
+        wall = max(wall, float(np.ptp(times)) / 1e9)
+    return 100.0 * spent / wall / cpus if wall > 0 else None
+
+
+def _cpu_readings(bundle: Bundle, prefix: str) -> pl.DataFrame:
+    return bundle.counters.filter(
+        pl.col("source").cast(pl.String).str.starts_with(prefix)
+        & pl.col("metric").cast(pl.String).is_in(["cpu_user_s", "cpu_system_s"])
+    )
+
+
+def _growth(readings: pl.DataFrame) -> float:
+    """Return by how much cumulative counters grew from first to last reading, summed."""
+    value = pl.col("value").sort_by("time_ns")
+    grown = readings.group_by("source", "metric").agg(grown=value.last() - value.first())
+    return float(grown["grown"].sum())
 
 
 def _of(bundle: Bundle, name: str | None) -> pl.DataFrame:

@@ -65,6 +65,31 @@ def mean_of(frame: pl.DataFrame, metric: str, levels: Mapping[str, Scalar]) -> f
     return float(values.mean()) if values.size else float("nan")
 
 
+def lookup(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return one row a treatment with the first reported value found for it: ``value``."""
+    rows = [(name, frame["value"][0] if frame.height else None) for name, frame in found.items()]
+    schema = {"treatment": pl.String, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def beside(found: Sequence[tuple[str, pl.DataFrame]], name: str) -> pl.DataFrame:
+    """Return one row a treatment, column ``reported``: what a report printed, with conditions.
+
+    Conditions that all of a treatment's values share are left out, so that only what tells them
+    apart (threads, work processes) stands beside the numbers.
+    """
+    rows = []
+    for treatment, frame in found:
+        conditions = [set(text.split(";")) for text in frame["treatment"]]
+        shared = set.intersection(*conditions) if len(conditions) > 1 else set()
+        texts = [
+            f"{value:g} ({', '.join(p for p in text.split(';') if p not in shared)})"
+            for text, value in frame.select("treatment", "value").iter_rows()
+        ]
+        rows.append((treatment, "; ".join(dict.fromkeys(texts))))
+    return pl.DataFrame(rows, schema={name: pl.String, "reported": pl.String}, orient="row")
+
+
 def words(interval: Interval, digits: int = 2) -> str:
     """Return an interval in words, such as ``2.47 (2.31 to 2.64, n = 3)``."""
     if interval.estimate is None:

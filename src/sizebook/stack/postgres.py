@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tarfile
@@ -26,6 +27,8 @@ from sizebook.store.fingerprints import fingerprint_file
 DATABASE = "refstack"
 OWNER = "refstack"
 ADMIN = "postgres"
+_VERSION = re.compile(r"\(PostgreSQL\) ([\w.]+)")
+"""Line of ``postgres --version``: ``postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)``."""
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -75,9 +78,9 @@ def find_binaries(build: StackBuild | None, state: Path) -> PostgresBinaries:
                 text=True,
                 check=False,
             )
-            if probe.returncode == 0:  # postgres (PostgreSQL) 15.19
-                version = probe.stdout.split(")")[-1].split()[0]
-                return PostgresBinaries(folder, version, origin, prefix, uid)
+            said = _VERSION.search(probe.stdout)
+            if probe.returncode == 0 and said:
+                return PostgresBinaries(folder, said[1], origin, prefix, uid)
             reasons.append(f"{origin}: {(probe.stderr or 'does not start').strip()[-120:]}")
     raise HostLacksError(
         found=f"no PostgreSQL that this user can run ({'; '.join(reasons)})",

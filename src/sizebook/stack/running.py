@@ -211,7 +211,8 @@ class StackRunner:
             management = 0
             command += ["-cp", self._build.class_path, "refstack.nullserver.NullServer"]
             command += ["--port", str(port)]
-            command += [f"--{key}={value}" for key, value in role.settings.items()]
+            for key, value in role.settings.items():
+                command += [f"--{key}", str(value)]
         else:
             properties = node_properties(role, stack.targets(), port, management)
             command += ["-jar", self._build.class_path]

@@ -12,7 +12,7 @@ PROPERTIES = {
     "connections": "server.tomcat.max-connections",
     "accept_queue": "server.tomcat.accept-count",
     "pool": "spring.datasource.hikari.maximum-pool-size",
-    "remote_pool": "refstack.backend.pool-size",
+    "remote_pool": "refstack.remote.max-connections",
     "cache": "refstack.backend.cache",
     "fault_flights": "refstack.fault.flights",
     "fault_delay": "refstack.fault.delay",

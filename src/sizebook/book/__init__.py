@@ -1,0 +1,1 @@
+"""Floor 5: papermill runs, the site build, audit, compare, publish."""

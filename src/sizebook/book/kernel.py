@@ -1,0 +1,164 @@
+"""One notebook kernel of the running interpreter, and papermill's run of a notebook in it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import papermill
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+
+_POLL_S = 0.1
+
+# Asked to end, ipykernel 7.4 now and then flushes a stream whose thread has ended, and waits 10 s.
+# jupyter_client terminates it after 2.5 s, before what the notebook registered with atexit ran.
+_QUICK_END = (
+    "--IPKernelApp.exec_lines="
+    "import sys; sys.stdout.flush_timeout = sys.stderr.flush_timeout = 0.5; del sys"
+)
+
+
+class _StopError(Exception):
+    """The run was told to stop between two cells."""
+
+
+class NotebookRun:
+    """Runs one notebook in a thread, so that the caller can watch it and stop it.
+
+    The kernel is always ``sys.executable -m ipykernel_launcher`` with an IPython folder of its
+    own: neither an installed kernel specification nor the user's start-up files take part. It
+    talks over local sockets in a temporary folder instead of TCP.
+    """
+
+    def __init__(
+        self,
+        template: Path,
+        output: Path,
+        parameters: Mapping[str, Any],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+    ) -> None:
+        self._template = template
+        self._output = output
+        self._parameters = dict(parameters)
+        self._folder = folder
+        self._environment = dict(environment)
+        self._stopping = threading.Event()
+        self._pid: int | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="papermill", daemon=True)
+
+    def finish(self, while_running: Callable[[], None], stop_grace_s: float) -> None:
+        """Start, call ``while_running`` ten times a second, and return when the run is over.
+
+        Raises what papermill raised. Whatever else ends the waiting, Ctrl-C above all, interrupts
+        the kernel first, so that the notebook's own clean-up runs; a kernel that is still busy
+        after ``stop_grace_s``, or at a second Ctrl-C, is terminated.
+        """
+        self._thread.start()
+        try:
+            while self._thread.is_alive():
+                self._thread.join(_POLL_S)
+                while_running()
+        except BaseException:
+            self._stop(stop_grace_s)
+            raise
+        if self._error is not None:
+            raise self._error
+
+    def _stop(self, grace_s: float) -> None:
+        self._stopping.set()
+        # a second Ctrl-C cuts one wait short: on to the next, harder step
+        for sign, wait_s in ((signal.SIGINT, grace_s), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5)):
+            self._send(sign)
+            with contextlib.suppress(KeyboardInterrupt):
+                self._join(wait_s)
+            if not self._thread.is_alive():
+                return
+
+    def _join(self, wait_s: float) -> None:
+        end = time.monotonic() + wait_s
+        while self._thread.is_alive() and time.monotonic() < end:
+            self._thread.join(_POLL_S)
+
+    def _send(self, sign: signal.Signals) -> None:
+        """Signal the kernel alone: what it started is the notebook's own to end."""
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, sign)
+
+    def _run(self) -> None:
+        try:
+            # the name of a socket has little room, so the folder's is short
+            with tempfile.TemporaryDirectory(prefix="sb-") as sockets:
+                self._execute(Path(sockets))
+        except BaseException as error:  # handed to the thread that waits
+            self._error = error
+
+    def _execute(self, sockets: Path) -> None:
+        def look_at_stop(**_: Any) -> None:
+            if self._stopping.is_set():
+                raise _StopError
+
+        papermill.execute_notebook(
+            str(self._template),
+            str(self._output),
+            self._parameters,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            request_save_on_cell_execute=True,
+            autosave_cell_every=10,
+            kernel_manager_class=self._make_manager_class(sockets),
+            resources={"metadata": {"path": str(self._folder)}},
+            on_cell_start=look_at_stop,
+        )
+
+    def _make_manager_class(self, sockets: Path) -> type[AsyncKernelManager]:
+        run = self
+        environment = {**os.environ, **self._environment, "IPYTHONDIR": str(sockets / "ipython")}
+
+        class InterpreterKernelManager(AsyncKernelManager):  # type: ignore[misc, unused-ignore]
+            """Starts ``sys.executable`` whatever kernels are installed."""
+
+            def __init__(self, **settings: Any) -> None:
+                super().__init__(**settings)
+                self.transport = "ipc"
+                self.ip = str(sockets / "k")
+                self.connection_file = str(sockets / "kernel.json")
+
+            @property
+            def kernel_spec(self) -> KernelSpec:
+                """The kernel of the running interpreter, without a history file."""
+                start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+                return KernelSpec(
+                    argv=[*start, "--HistoryManager.enabled=False", _QUICK_END],
+                    display_name="Python 3",
+                    language="python",
+                )
+
+            async def _async_start_kernel(self, **settings: Any) -> None:
+                await super()._async_start_kernel(env=environment, **settings)
+                run._pid = getattr(self.provisioner, "pid", None)
+                if run._stopping.is_set():
+                    raise _StopError
+
+            start_kernel = _async_start_kernel
+
+            async def _async_interrupt_kernel(self) -> None:
+                """Do nothing: before it asks an idle kernel to end, jupyter_client interrupts it.
+
+                All that does is to print "KeyboardInterrupt caught in kernel".
+                """
+
+        return InterpreterKernelManager

@@ -1,0 +1,210 @@
+"""Run a chapter's notebook into a page of the book, unless the page is up to date."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from nbclient.exceptions import DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+
+import sizebook
+from sizebook.book.chapters import Chapter
+from sizebook.book.kernel import NotebookRun
+from sizebook.book.records import read_records
+from sizebook.model.errors import UserError
+from sizebook.report.evidence import find_commit, hash_json
+
+State = Literal["ran", "up to date", "failed"]
+
+_STAMP = "sizebook_run"
+_USER_ERRORS: tuple[type[UserError], ...] = (UserError, *UserError.__subclasses__())
+_ERRORS = {kind.__name__ for kind in _USER_ERRORS}
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """How far a chapter's measurement is, as the notebook reports it.
+
+    ``t`` is a clock time in seconds since 1970; ``left_s`` is None while nobody can tell.
+    """
+
+    t: float
+    chapter: str
+    done: int
+    total: int
+    label: str
+    left_s: float | None
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """What happened to one chapter: ran, up to date, or failed with the cell and its message."""
+
+    chapter: str
+    state: State
+    seconds: float
+    page: Path | None = None
+    cell: int | None = None
+    error: str | None = None
+    remains: Path | None = None
+
+
+def run_chapter(
+    root: Path,
+    chapter: Chapter,
+    parameters: Mapping[str, Any],
+    *,
+    force: bool = False,
+    on_progress: Callable[[ProgressLine], None] | None = None,
+    stop_grace_s: float = 60.0,
+) -> RunOutcome:
+    """Run a chapter with typed parameters into ``book/chapters/<id>.ipynb``.
+
+    The notebook is executed in ``_build/failed/`` and moved into the book when it is whole; after
+    a failure the old page is gone too, so that the book cannot show it. Ctrl-C interrupts the
+    notebook, lets it clean up, and raises KeyboardInterrupt.
+    """
+    page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
+    if not force and is_up_to_date(root, chapter, parameters):
+        return RunOutcome(chapter.id, "up to date", 0.0, page=page)
+    started = time.monotonic()
+    remains = root / "_build" / "failed" / f"{chapter.id}.ipynb"
+    for folder in (page.parent, remains.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    remains.unlink(missing_ok=True)
+    try:
+        _execute(root, chapter, parameters, remains, on_progress, stop_grace_s)
+        _stamp_page(root, chapter, parameters, remains)
+        read_records(remains)
+    except PapermillExecutionError as error:
+        failure = (error.exec_count, _first_words(error.ename, error.evalue))
+    except UserError as error:
+        failure = (None, str(error))
+    except DeadKernelError:
+        failure = (None, "the notebook's process ended unexpectedly; was it short of memory?")
+    except BaseException:
+        page.unlink(missing_ok=True)
+        raise
+    else:
+        remains.replace(page)
+        return RunOutcome(chapter.id, "ran", time.monotonic() - started, page=page)
+    page.unlink(missing_ok=True)
+    cell, message = failure
+    return RunOutcome(
+        chapter.id,
+        "failed",
+        time.monotonic() - started,
+        cell=cell,
+        error=message,
+        remains=remains if remains.exists() else None,
+    )
+
+
+def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a chapter's page was made from all that its making depends on now."""
+    page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
+    try:
+        stamp = json.loads(page.read_text(encoding="utf-8"))["metadata"][_STAMP]["stamp"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return bool(stamp == make_stamp(root, chapter, parameters))
+
+
+def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
+    """Give one checksum over all that decides what a chapter's page shows.
+
+    Template, parameters, harness, load profiles, stack sources and lock file by content; bundles
+    by name and size, as they are never changed once written.
+    """
+    package = Path(sizebook.__file__).parent
+    contents = [chapter.notebook, root / "env" / "requirements.lock"]
+    contents += sorted(package.rglob("*.py")) + sorted((root / "locustfiles").glob("*.py"))
+    contents += [root / "stack" / "pom.xml", *_list_files(root / "stack" / "src")]
+    bundles = [root / "data" / "runs" / chapter.id, root / "data" / "published"]
+    listing = [
+        (file.relative_to(root).as_posix(), file.stat().st_size)
+        for folder in bundles
+        for file in _list_files(folder)
+    ]
+    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.exists()]
+    return hash_json([dict(parameters), hashes, listing])
+
+
+def _execute(
+    root: Path,
+    chapter: Chapter,
+    parameters: Mapping[str, Any],
+    output: Path,
+    on_progress: Callable[[ProgressLine], None] | None,
+    stop_grace_s: float,
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="sizebook-progress-") as folder:
+        file = Path(folder) / "progress.jsonl"
+        file.touch()
+        lines = _follow(file)
+
+        def forward() -> None:
+            for line in next(lines):
+                if on_progress is not None:
+                    on_progress(line)
+
+        run = NotebookRun(
+            chapter.notebook,
+            output,
+            parameters,
+            folder=chapter.notebook.parent,
+            environment={
+                "SIZEBOOK_PROGRESS": str(file),
+                "SIZEBOOK_COMMIT": find_commit(root),
+            },
+        )
+        run.finish(forward, stop_grace_s)
+        forward()
+
+
+def _follow(file: Path) -> Iterator[list[ProgressLine]]:
+    """Give, each time it is asked, the whole lines that were added to a file since."""
+    with file.open(encoding="utf-8") as stream:
+        rest = ""
+        while True:
+            *whole, rest = (rest + stream.read()).split("\n")
+            yield [ProgressLine(**json.loads(line)) for line in whole if line]
+
+
+def _stamp_page(
+    root: Path, chapter: Chapter, parameters: Mapping[str, Any], notebook: Path
+) -> None:
+    """Write into the notebook how it was made, and take out what names this machine's folders."""
+    node = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, unused-ignore]
+    about = node.metadata.get("papermill", {})
+    for name in ("input_path", "output_path", "environment_variables"):
+        about.pop(name, None)
+    defaults = {parameter.name: parameter.default for parameter in chapter.parameters}
+    node.metadata[_STAMP] = {
+        "stamp": make_stamp(root, chapter, parameters),
+        "template": chapter.notebook.name,
+        "parameters": {**defaults, **parameters},
+        "commit": find_commit(root),
+        "harness": sizebook.__version__,
+    }
+    nbformat.write(node, notebook)  # type: ignore[no-untyped-call, unused-ignore]
+
+
+def _first_words(kind: str, message: str) -> str:
+    """Give a failure in one line; a UserError says enough without its kind."""
+    line = " ".join(_ANSI.sub("", message).split())
+    return line if kind in _ERRORS else f"{kind}: {line}"
+
+
+def _list_files(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.rglob("*") if each.is_file())

@@ -1,0 +1,85 @@
+"""Read what an executed notebook published: one record a figure, table or number."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sizebook.model.errors import UserError
+from sizebook.report.page import METADATA_KEY
+
+
+@dataclass(frozen=True)
+class Record:
+    """One published result: its metadata record and the bundle that shows it."""
+
+    kind: str
+    key: str
+    fields: Mapping[str, Any]
+    bundle: Mapping[str, Any]
+
+    @property
+    def evidence(self) -> Mapping[str, Any]:
+        """The evidence record: chapter, parameters, sources, command, commit, checksum."""
+        evidence: Mapping[str, Any] = self.fields["evidence"]
+        return evidence
+
+    def text(self, mime_type: str) -> str:
+        """Give one representation as text; a notebook may store it as a list of lines."""
+        content = self.bundle.get(mime_type, "")
+        return "".join(content) if isinstance(content, list) else str(content)
+
+
+def read_records(notebook: Path) -> dict[str, Record]:
+    """Give the records of an executed notebook by key, prose taken apart into its numbers.
+
+    Raises UserError when two different results have one key, or the file is no notebook.
+    """
+    return _read_cached(str(notebook), notebook.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
+    del mtime_ns  # a changed file is another cache entry
+    try:
+        cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+    except (ValueError, KeyError) as error:
+        raise UserError(
+            found=f"{Path(path).name} is not a readable notebook ({error})",
+            expected="an executed notebook in Jupyter's format",
+            next_step="delete it and run its chapter again",
+        ) from error
+    records: dict[str, Record] = {}
+    for record in _walk(cells):
+        known = records.get(record.key)
+        if known and not _same_number(known, record):
+            raise UserError(
+                found=f"{Path(path).name} publishes two different results as {record.key!r}",
+                expected="each key once in a chapter",
+                next_step="give one of them another key in the notebook",
+            )
+        records.setdefault(record.key, record)
+    return records
+
+
+def _walk(cells: list[dict[str, Any]]) -> Iterator[Record]:
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            fields = output.get("metadata", {}).get(METADATA_KEY)
+            if fields is None:
+                continue
+            if fields["kind"] != "prose":
+                yield Record(fields["kind"], fields["key"], fields, output["data"])
+                continue
+            for number in fields["numbers"]:
+                shown = {**number, "unit": "", "evidence": fields["evidence"]}
+                yield Record("value", number["key"], shown, {})
+
+
+def _same_number(one: Record, other: Record) -> bool:
+    same_kind = one.kind == other.kind == "value"
+    return same_kind and one.fields["value"] == other.fields["value"]

@@ -1,0 +1,113 @@
+"""Build the site: ``_build/html`` from the pages and the executed notebooks, warnings as errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sizebook.model.errors import UserError
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|Exception|Error)\b")
+_SHOWN_LINES = 12
+
+
+def build_site(root: Path) -> Path:
+    """Build the book below ``root`` and give the path of its ``index.html``.
+
+    Says nothing on success. Raises UserError that lists the pages without a notebook, or the
+    warnings of the build. Works without network.
+    """
+    check_pages(root)
+    command = "from jupyter_book.cli.main import main; main()"
+    flags = ["build", "book", "-n", "-W", "--keep-going"]
+    done = subprocess.run(
+        [sys.executable, "-c", command, *flags],
+        cwd=root,
+        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    index = root / "_build" / "html" / "index.html"
+    if done.returncode != 0 or not index.exists():
+        _forget_build(root)
+        raise UserError(
+            found=f"the site does not build: {_summarize(done.stdout, root)}",
+            expected="a build without warnings",
+            next_step="mend the pages named above and build again",
+        )
+    return index
+
+
+def check_pages(root: Path) -> None:
+    """Raise UserError when a page in the table of contents does not exist.
+
+    A chapter that was not run yet is named with the command that makes it.
+    """
+    toc = root / "book" / "_toc.yml"
+    if not toc.exists():
+        raise UserError(
+            found="no book/_toc.yml here",
+            expected="the folder that holds the book",
+            next_step="change to the project's folder",
+        )
+    missing = [name for name in list_pages(toc) if not _page_exists(root / "book" / name)]
+    chapters = [name.removeprefix("chapters/") for name in missing if name.startswith("chapters/")]
+    texts = [name for name in missing if not name.startswith("chapters/")]
+    if texts:
+        raise UserError(
+            found=f"no file for {', '.join(texts)} of book/_toc.yml",
+            expected="one page for each entry",
+            next_step="write the page or take its entry out",
+        )
+    if chapters:
+        raise UserError(
+            found=f"{len(chapters)} chapters without measurements: {', '.join(chapters)}",
+            expected="an executed notebook for each chapter of book/_toc.yml",
+            next_step=f"sizebook run {' '.join(chapters)}",
+        )
+
+
+def list_pages(toc: Path) -> list[str]:
+    """Give the pages of a ``_toc.yml`` in reading order, without their endings."""
+    return list(_walk(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+
+
+def _walk(entry: Any) -> Iterator[str]:
+    if isinstance(entry, dict):
+        name = entry.get("root") or entry.get("file")
+        if name:
+            yield str(name).removesuffix(".md").removesuffix(".ipynb")
+        for part in ("parts", "chapters", "sections"):
+            for each in entry.get(part, []):
+                yield from _walk(each)
+
+
+def _page_exists(page: Path) -> bool:
+    return any(page.with_name(page.name + ending).exists() for ending in (".md", ".ipynb"))
+
+
+def _forget_build(root: Path) -> None:
+    """Make the next build read all pages: Sphinx shows the warnings of a cached page only once."""
+    (root / "_build" / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
+
+
+def _summarize(output: str, root: Path) -> str:
+    """Give the lines of a build that say what is wrong, with paths inside the project."""
+    lines = _ANSI.sub("", output).replace(f"{root.resolve()}{os.sep}", "").splitlines()
+    problems = [line.strip() for line in lines if _PROBLEM.search(line)]
+    shown = problems or [line for line in lines if line.strip()][-20:]
+    distinct = list(dict.fromkeys(shown))
+    more = len(distinct) - _SHOWN_LINES
+    return " | ".join(distinct[:_SHOWN_LINES] + ([f"and {more} more"] if more > 0 else []))

@@ -1,0 +1,237 @@
+"""The book's Sphinx extension: numbers, figures and tables of any chapter on any page.
+
+In a page of text::
+
+    It took {val}`chapters/odata-rest#total-time:.1f`.
+
+    ```{sbfigure} chapters/odata-rest#times
+    :name: fig-times
+    ```
+
+A key or notebook that is not there, and a format that does not fit, are warnings; the book is
+built with warnings as errors. A page is rebuilt when a notebook it quotes changes.
+"""
+
+# docutils brings no types
+# mypy: disable-error-code="import-untyped, misc, no-any-return"
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+import vl_convert
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+import sizebook
+from sizebook.book.evidence_html import number_anchor
+from sizebook.book.records import Record, read_records
+from sizebook.book.sphinx_nodes import add_nodes, make_figure, make_table
+from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
+from sizebook.model.errors import UserError
+from sizebook.report.wording import format_scalar
+
+__all__ = ["VegaLiteMime", "setup"]
+
+LOG = logging.getLogger(__name__)
+
+_STATIC = Path(__file__).parent / "static"
+_VEGA = f"sizebook-vega-{version('vl-convert-python')}.js"
+
+
+def find_record(env: BuildEnvironment, target: str, kind: str, location: Any) -> Record | None:
+    """Give the record that ``<page>#<key>`` names, or None after a warning."""
+    docname, _, key = target.partition("#")
+    notebook = Path(env.srcdir) / f"{docname}.ipynb"
+    if not notebook.exists():
+        _warn(env, "missing", f"no executed notebook {docname}.ipynb for {target!r}", location)
+        return None
+    env.note_dependency(str(notebook))
+    try:
+        record = read_records(notebook).get(key)
+    except UserError as error:
+        _warn(env, "record", str(error), location)
+        return None
+    if record is None or record.kind != kind:
+        _warn(env, "missing", f"no {kind} {key!r} in {docname}.ipynb", location)
+        return None
+    return record
+
+
+class ValueRole(SphinxRole):
+    """{val}`chapters/odata-rest#ratio:.1f`: a number of a chapter, linked to its evidence."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Give the number with its unit."""
+        target, _, spec = self.text.partition(":")
+        target = target.strip()
+        record = find_record(self.env, target, "value", self.get_location())
+        if record is None:
+            return [nodes.strong("", f"[missing {target}]")], []
+        fields = record.fields
+        try:
+            words = format_scalar(fields["value"], spec or fields["format"], fields["unit"])
+        except ValueError as error:
+            _warn(self.env, "format", f"cannot format {self.text!r}: {error}", self.get_location())
+            return [nodes.strong("", f"[bad format {self.text}]")], []
+        reference = addnodes.pending_xref(
+            "",
+            nodes.inline("", words),
+            refdomain="std",
+            reftype="ref",
+            reftarget=_number_label(target.partition("#")[0], record.key),
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        return [nodes.inline("", "", reference, classes=["sb-number"])], []
+
+
+class _ResultDirective(SphinxDirective):
+    """Shows a figure or table of a chapter; content replaces its caption."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {"name": directives.unchanged}
+    kind: ClassVar[str]
+
+    def make(self, record: Record, notebook: str) -> nodes.Element:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        target = self.arguments[0]
+        record = find_record(self.env, target, self.kind, self.get_location())
+        if record is None:
+            return [nodes.paragraph("", f"[missing {self.kind} {target}]")]
+        node = self.make(record, target.partition("#")[0])
+        if self.content:
+            words = nodes.Element()
+            self.state.nested_parse(self.content, self.content_offset, words)
+            caption = next(node.findall(nodes.caption))
+            caption.children = []
+            caption += words.children[0].children
+        self.set_source_info(node)
+        self.add_name(node)
+        return [node]
+
+
+class FigureDirective(_ResultDirective):
+    """```{sbfigure} chapters/odata-rest#times```: a figure of a chapter on this page."""
+
+    kind = "figure"
+
+    def make(self, record: Record, notebook: str) -> nodes.Element:
+        """Give the figure's node."""
+        return make_figure(record, self.env, notebook)
+
+
+class TableDirective(_ResultDirective):
+    """```{sbtable} chapters/odata-rest#sizes```: a table of a chapter on this page."""
+
+    kind = "table"
+
+    def make(self, record: Record, notebook: str) -> nodes.Element:
+        """Give the table's node."""
+        return make_table(record, notebook)
+
+
+def _finish_notebook(app: Sphinx, document: nodes.document) -> None:
+    """Add the fold of numbers to a notebook's page and make each number a target of links."""
+    docname = app.env.docname
+    notebook = is_notebook(app.env, docname)
+    if notebook is None:
+        return
+    try:
+        records = read_records(notebook)
+    except UserError as error:
+        _warn(app.env, "record", str(error), docname)
+        return
+    add_numbers(document, records.values(), docname)
+    domain: Any = app.env.get_domain("std")
+    for record in records.values():
+        if record.kind == "value":
+            label, anchor = _number_label(docname, record.key), number_anchor(record.key)
+            domain.labels[label] = docname, anchor, record.key
+            domain.anonlabels[label] = docname, anchor
+
+
+def _refuse_maths(app: Sphinx, document: nodes.document) -> None:
+    """Warn about a formula in TeX: what draws it would come from the network."""
+    for node in document.findall(lambda each: isinstance(each, (nodes.math, nodes.math_block))):
+        _warn(
+            app.env,
+            "maths",
+            f"TeX formula {node.astext()!r}: the book carries no script that draws it; write it"
+            r" as text or as MathML in a raw HTML block, and a dollar sign as \$",
+            node,
+        )
+
+
+def _show_tex(translator: Any, node: nodes.Element) -> None:
+    translator.body.append(translator.starttag(node, "code", "", CLASS="math"))
+    translator.body.append(translator.encode(node.astext()) + "</code>")
+    raise nodes.SkipNode
+
+
+def _add_static(app: Sphinx) -> None:
+    """Put style, script and the Vega bundle where Sphinx copies static files from."""
+    folder = Path(app.doctreedir) / "sizebook-static"
+    folder.mkdir(parents=True, exist_ok=True)
+    bundle = folder / _VEGA
+    if not bundle.exists():
+        for old in folder.glob("sizebook-vega-*.js"):
+            old.unlink()
+        bundle_vega: Any = vl_convert.javascript_bundle  # its types ask for an optional argument
+        # bare, the names at its top level clash with Sphinx's own scripts
+        bundle.write_text(f"(function(){{{bundle_vega()}}})();", encoding="utf-8")
+    for file in _STATIC.iterdir():
+        shutil.copyfile(file, folder / file.name)
+    app.config.html_static_path.append(str(folder))
+
+
+def _add_scripts(
+    app: Sphinx, _page: str, _template: str, _context: Any, document: nodes.document | None
+) -> None:
+    """Load the Vega bundle on pages that have charts, and only there."""
+    if document is None:
+        return
+    app.add_js_file("sizebook.js", priority=602, loading_method="defer")
+    if any("sb-chart" in box.get("classes", ()) for box in document.findall(nodes.container)):
+        app.add_js_file(_VEGA, priority=600, loading_method="defer")
+
+
+def _number_label(docname: str, key: str) -> str:
+    return f"number:{docname}#{key}".lower()
+
+
+def _warn(env: BuildEnvironment, subtype: str, message: str, location: Any) -> None:
+    """Warn now and at every later build: a page with a warning is never taken as up to date."""
+    env.note_reread()
+    LOG.warning("%s", message, location=location, type="sizebook", subtype=subtype)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register roles, directives, nodes and events with Sphinx."""
+    add_nodes(app)
+    app.add_role("val", ValueRole())
+    app.add_directive("sbfigure", FigureDirective)
+    app.add_directive("sbtable", TableDirective)
+    app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
+    app.add_css_file("sizebook.css", priority=900)
+    app.connect("builder-inited", _add_static)
+    app.connect("doctree-read", _finish_notebook)
+    app.connect("doctree-read", _refuse_maths)
+    app.connect("html-page-context", _add_scripts)
+    return {
+        "version": sizebook.__version__,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

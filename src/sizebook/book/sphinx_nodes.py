@@ -1,0 +1,115 @@
+"""Document nodes for charts, tables and evidence, and how HTML shows them."""
+
+# docutils brings no types
+# mypy: disable-error-code="import-untyped, misc, no-any-return"
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from sizebook.book.evidence_html import render_fold
+from sizebook.book.records import Record
+from sizebook.report.chart import MIME, render_svg
+
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+
+
+class sizebook_markup(nodes.General, nodes.Element):  # noqa: N801  (docutils spells nodes so)
+    """Finished HTML that the search index leaves out: specifications and checksums."""
+
+
+class sizebook_table(nodes.figure):  # noqa: N801
+    """A table with caption; a class of its own, so that {numref} counts it as a table."""
+
+
+def make_figure(record: Record, env: BuildEnvironment, notebook: str) -> nodes.figure:
+    """Give a numbered figure: live chart, static picture, caption, evidence."""
+    figure = nodes.figure(classes=["sb-figure"])
+    spec = record.bundle[MIME]
+    alt = str(record.fields["alt"])
+    svg = record.text("image/svg+xml")
+    figure += make_chart(spec, svg, alt, env, fluid=bool(record.fields["fluid"]))
+    figure += nodes.caption("", str(record.fields["caption"]))
+    figure += sizebook_markup("", html=render_fold(record, notebook))
+    return figure
+
+
+def make_table(record: Record, notebook: str) -> sizebook_table:
+    """Give a numbered table with its caption above and its evidence below.
+
+    The style sheet that Great Tables puts into each table is taken out; the book has one for all.
+    """
+    table = sizebook_table(classes=["sb-table"])
+    table += nodes.caption("", str(record.fields["caption"]))
+    table += nodes.raw("", _STYLE.sub("", record.text("text/html")), format="html")
+    table += sizebook_markup("", html=render_fold(record, notebook))
+    return table
+
+
+def make_chart(
+    spec: dict[str, Any], svg: str, alt: str, env: BuildEnvironment, *, fluid: bool
+) -> nodes.container:
+    """Give the place where the browser draws a chart, with the SVG for paper and no script."""
+    shown = {name: value for name, value in spec.items() if name != "$schema"}  # outside address
+    if fluid:
+        shown["width"] = "container"
+    chart = nodes.container(classes=["sb-chart"])
+    chart += sizebook_markup(
+        "",
+        html=f'<div class="sb-live" role="img" aria-label="{escape(alt)}"></div>'
+        f'<script type="application/json" class="sb-spec">{_script_json(shown)}</script>',
+    )
+    picture = _store_svg(svg or render_svg(spec), env)
+    chart += nodes.image(uri=picture, alt=alt, classes=["sb-static"])
+    return chart
+
+
+def _store_svg(svg: str, env: BuildEnvironment) -> str:
+    """Write the picture once, named by its content; a rewrite would touch other pages' files."""
+    folder = Path(env.doctreedir) / "sizebook-svg"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{hashlib.sha256(svg.encode()).hexdigest()[:20]}.svg"
+    if not file.exists():
+        file.write_text(svg, encoding="utf-8")
+    return "/" + Path(os.path.relpath(file, env.srcdir)).as_posix()
+
+
+def _script_json(data: Any) -> str:
+    """Give JSON that cannot end the script element around it."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _visit_markup(translator: Any, node: sizebook_markup) -> None:
+    translator.body.append(node["html"])
+    raise nodes.SkipNode
+
+
+def _skip(_translator: Any, _node: nodes.Element) -> None:
+    raise nodes.SkipNode
+
+
+def _visit_figure(translator: Any, node: nodes.Element) -> None:
+    translator.visit_figure(node)
+
+
+def _depart_figure(translator: Any, node: nodes.Element) -> None:
+    translator.depart_figure(node)
+
+
+def add_nodes(app: Sphinx) -> None:
+    """Make the nodes known to Sphinx and its writers."""
+    shown = (_visit_figure, _depart_figure)
+    hidden = (_skip, None)
+    app.add_node(sizebook_markup, html=(_visit_markup, None), latex=hidden, text=hidden, man=hidden)
+    app.add_enumerable_node(sizebook_table, "table", html=shown, latex=shown, text=shown)

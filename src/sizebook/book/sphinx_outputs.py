@@ -1,0 +1,137 @@
+"""How the outputs of notebooks look in their own page: figures, tables and prose with evidence."""
+
+# docutils brings no types
+# mypy: disable-error-code="import-untyped"
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from sizebook.book.evidence_html import number_anchor, render_numbers
+from sizebook.book.records import Record
+from sizebook.book.sphinx_nodes import make_chart, make_figure, make_table, sizebook_markup
+from sizebook.report.chart import MIME
+from sizebook.report.page import METADATA_KEY
+
+LOG = logging.getLogger(__name__)
+
+_MARK = re.compile("\ue000([0-9]+)\ue001")
+
+
+class VegaLiteMime:
+    """Shows published outputs and plain charts; found by myst-nb through its entry point.
+
+    myst-nb asks for every representation of every output. The one that the book uses becomes the
+    figure, table or paragraph while the page is read, so that it gets a number; the others of the
+    same output give nothing.
+    """
+
+    mime_priority_overrides: ClassVar[list[tuple[str, str, int | None]]] = [
+        (builder, MIME, 1) for builder in ("html", "dirhtml", "singlehtml")
+    ]
+
+    @staticmethod
+    def handle_mime(renderer: Any, data: Any, inline: bool) -> list[nodes.Node] | None:
+        """Give the nodes of one representation, or None to leave it to myst-nb."""
+        env: BuildEnvironment = renderer.renderer.sphinx_env
+        if inline or env is None:
+            return None
+        fields = dict(data.output_metadata or {}).get(METADATA_KEY)
+        if fields is None:
+            if data.mime_type != MIME:
+                return None
+            return [make_chart(dict(data.content), "", "chart", env, fluid=False)]
+        record = Record(fields["kind"], fields["key"], fields, {data.mime_type: data.content})
+        return _show(record, renderer, data)
+
+
+def add_numbers(document: nodes.document, records: Iterable[Record], docname: str) -> None:
+    """Add the fold with all numbers of a notebook at the end of its page."""
+    numbers = [record for record in records if record.kind == "value"]
+    if not numbers:
+        return
+    sections = [each for each in document.children if isinstance(each, nodes.section)]
+    place = sections[-1] if sections else document
+    place += sizebook_markup("", html=render_numbers(numbers, docname))
+
+
+def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
+    env: BuildEnvironment = renderer.renderer.sphinx_env
+    match record.kind, data.mime_type:
+        case "figure", mime_type if mime_type == MIME:
+            return [_named(make_figure(record, env, env.docname), record, renderer)]
+        case "table", "text/html":
+            return [_named(make_table(record, env.docname), record, renderer)]
+        case "prose", "text/markdown":
+            return [_make_prose(record, renderer, data.line or 0)]
+        case "value", "text/plain":
+            return [_make_value(record, str(data.content))]
+        case _:
+            return []
+
+
+def _named(node: nodes.Element, record: Record, renderer: Any) -> nodes.Element:
+    """Give the figure the label ``<chapter>-<key>``, so that {numref} reaches it from any page."""
+    node["names"].append(f"{record.evidence['chapter']}-{record.key}")
+    node["ids"].append(f"result-{record.key}")
+    renderer.renderer.document.note_explicit_target(node, node)
+    return node
+
+
+def _make_value(record: Record, text: str) -> nodes.Element:
+    line = nodes.paragraph(classes=["sb-value"])
+    line += nodes.reference("", text, refid=number_anchor(record.key), internal=True)
+    return line
+
+
+def _make_prose(record: Record, renderer: Any, line: int) -> nodes.Element:
+    """Give the paragraph: the author's Markdown is parsed first, the numbers are put in after.
+
+    So nothing that comes from data passes the parser.
+    """
+    texts, numbers = record.fields["texts"], record.fields["numbers"]
+    marks = [f"\ue000{index}\ue001" for index in range(len(numbers))]
+    source = "".join(text + mark for text, mark in zip(texts, [*marks, ""], strict=True))
+    box = nodes.container(classes=["sb-prose"])
+    with renderer.renderer.current_node_context(box):
+        renderer.renderer.nested_render_text(source, line)
+    placed = 0
+    for text in [each for each in box.findall(nodes.Text) if "\ue000" in each]:
+        pieces = _MARK.split(str(text))
+        filled: list[nodes.Node] = []
+        for index, piece in enumerate(pieces):
+            if index % 2:
+                filled.append(_make_number(numbers[int(piece)]))
+                placed += 1
+            elif piece:
+                filled.append(nodes.Text(piece))
+        text.parent.replace(text, filled)
+    if placed != len(numbers):
+        LOG.warning(
+            "prose shows %d of its %d numbers: a placeholder stands in a link or in HTML",
+            placed,
+            len(numbers),
+            location=(renderer.renderer.sphinx_env.docname, line),
+            type=METADATA_KEY,
+            subtype="prose",
+        )
+    return box
+
+
+def _make_number(number: dict[str, Any]) -> nodes.Element:
+    span = nodes.inline(classes=["sb-number"])
+    span += nodes.reference("", number["words"], refid=number_anchor(number["key"]), internal=True)
+    return span
+
+
+def is_notebook(env: BuildEnvironment, docname: str) -> Path | None:
+    """Give the notebook behind a page, or None for a page of text."""
+    path = Path(env.doc2path(docname))
+    return path if path.suffix == ".ipynb" else None

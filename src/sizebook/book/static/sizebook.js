@@ -1,0 +1,119 @@
+/* Draws the charts when they come into view, again when the theme changes, and opens the fold
+   that a link to a number points into. Without this script the static pictures stay. */
+(function () {
+  "use strict";
+
+  const INK = "#e4e8ec";
+  const FAINT = "#9aa5b1";
+  const DOUBT = "#ffb26b";
+  const AXIS = { labelColor: INK, titleColor: INK, domainColor: FAINT, tickColor: FAINT, gridColor: FAINT };
+  const DARK = {
+    axis: AXIS,
+    legend: { labelColor: INK, titleColor: INK },
+    title: { color: INK, subtitleColor: DOUBT },
+    header: { labelColor: INK, titleColor: INK },
+    text: { color: INK },
+    rule: { color: FAINT },
+  };
+
+  const isDark = () => document.documentElement.dataset.theme === "dark";
+
+  function themed(spec) {
+    const config = Object.assign({}, spec.config, { background: "transparent" });
+    if (isDark()) {
+      for (const part of Object.keys(DARK)) {
+        config[part] = Object.assign({}, config[part], DARK[part]);
+      }
+    }
+    return Object.assign({}, spec, { config });
+  }
+
+  async function draw(chart) {
+    const turn = (chart.sbTurn = (chart.sbTurn || 0) + 1);
+    const theme = isDark() ? "dark" : "light";
+    try {
+      const spec = JSON.parse(chart.querySelector("script.sb-spec").textContent);
+      const place = document.createElement("div");
+      place.className = "sb-canvas";
+      chart.querySelector(".sb-live").appendChild(place);
+      chart.classList.add("sb-ready");
+      const result = await window.vegaEmbed(place, themed(spec), {
+        mode: "vega-lite",
+        renderer: "svg",
+        actions: { export: true, source: false, compiled: false, editor: false },
+      });
+      if (turn !== chart.sbTurn) {
+        result.finalize();
+        place.remove();
+        return;
+      }
+      if (chart.sbView) {
+        chart.sbView.finalize();
+        chart.sbPlace.remove();
+      }
+      chart.sbView = result;
+      chart.sbPlace = place;
+      chart.dataset.theme = theme;
+    } catch (error) {
+      chart.classList.remove("sb-ready");
+      console.error("chart not drawn:", error);
+    }
+  }
+
+  function watchCharts() {
+    const charts = Array.from(document.querySelectorAll(".sb-chart"));
+    const started = new Set();
+    const start = (chart) => {
+      if (!started.has(chart)) {
+        started.add(chart);
+        draw(chart);
+      }
+    };
+    if (charts.length === 0) {
+      return;
+    }
+    if ("IntersectionObserver" in window && !/[?&]charts=all\b/.test(location.search)) {
+      const watcher = new IntersectionObserver(
+        (entries) => entries.filter((each) => each.isIntersecting).forEach((each) => {
+          watcher.unobserve(each.target);
+          start(each.target);
+        }),
+        { rootMargin: "600px" },
+      );
+      charts.forEach((chart) => watcher.observe(chart));
+    } else {
+      charts.forEach(start);
+    }
+    new MutationObserver(() => started.forEach(draw)).observe(document.documentElement, {
+      attributes: true,
+      attributeFilter: ["data-theme"],
+    });
+  }
+
+  function openTarget() {
+    let name = "";
+    try {
+      name = decodeURIComponent(location.hash.slice(1));
+    } catch (error) {
+      return;
+    }
+    const target = name && document.getElementById(name);
+    const fold = target && target.closest("details");
+    if (fold && !fold.open) {
+      fold.open = true;
+      target.scrollIntoView();
+    }
+  }
+
+  function start() {
+    watchCharts();
+    openTarget();
+    window.addEventListener("hashchange", openTarget);
+  }
+
+  if (document.readyState === "loading") {
+    document.addEventListener("DOMContentLoaded", start);
+  } else {
+    start();
+  }
+})();

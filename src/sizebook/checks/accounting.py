@@ -1,0 +1,212 @@
+"""Nothing lost and nothing counted twice: counts, phases, clocks, the server's own count."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sizebook.checks.facts import counter_change, generator_facts, measured_mark
+from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.deployment import JvmRole
+from sizebook.model.load import ClosedLoop
+from sizebook.stats.laws import little_balance
+from sizebook.store import Bundle
+
+PHASE_TOLERANCE = 0.01
+PHASE_TOLERANCE_S = 0.05
+CLOCK_TOLERANCE_NS = 1_000_000
+LITTLE_TOLERANCE = 0.02
+
+
+@rule(
+    "SB100-completed",
+    title="The trial ran to its end, as long as planned",
+    verdict="failed",
+    meaning="The trial completed, its generator reported, and ramp, warm-up and measured phase "
+    "lasted as long as the specification says, to 1 % or 50 ms: the generator ends phases by its "
+    "own clock, so more means that it was stopped or stood still.",
+    remedy="Read `failure` in trial.json and the logs of the bundle; measure again.",
+)
+def completed(bundle: Bundle) -> Answer:
+    """Judge the outcome and the lengths of the phases."""
+    record = bundle.record
+    if record.outcome != "completed":
+        return Answer(False, f"the trial failed: {record.failure or 'no reason given'}")
+    if record.generator is None:
+        return Answer(False, "the trial completed without the generator's facts")
+    phases = record.trial.load.phases
+    planned = {"ramp": phases.ramp_s, "warm-up": phases.warmup_s, "measured": phases.measured_s}
+    numbers, wrong = {}, []
+    for name, planned_s in planned.items():
+        if planned_s == 0:
+            continue
+        mark = record.execution.phase(name)
+        length_s = (mark.end_ns - mark.begin_ns) / 1e9 if mark else 0.0
+        numbers[f"{name}_s"] = length_s
+        if abs(length_s - planned_s) > max(PHASE_TOLERANCE * planned_s, PHASE_TOLERANCE_S):
+            wrong.append(f"{name} lasted {length_s:.2f} s, not {planned_s:.2f} s")
+    if wrong:
+        return Answer(False, "; ".join(wrong), numbers)
+    return Answer(True, "all phases ran as long as planned", numbers)
+
+
+@rule(
+    "SB101-accounting",
+    title="Every request is accounted for",
+    verdict="failed",
+    meaning="issued = completed + failed + dropped by the generator's counts, and the stored rows "
+    "are those issued and not dropped, exactly. A request without a row would be missing from "
+    "every figure, and it is the slow ones that get lost.",
+    remedy="A fault of the recorder or a full disk: see the logs, report it, measure again.",
+)
+def accounting(bundle: Bundle) -> Answer:
+    """Judge the generator's counts against each other and against the rows."""
+    facts = generator_facts(bundle)
+    ended = facts.completed + facts.failed + facts.dropped
+    rows = bundle.requests
+    failed = int((rows["error"].cast(pl.String) != "").sum())
+    numbers = {
+        "issued": float(facts.issued),
+        "completed": float(facts.completed),
+        "failed": float(facts.failed),
+        "dropped": float(facts.dropped),
+        "rows": float(rows.height),
+        "rows_failed": float(failed),
+    }
+    wrong = []
+    if facts.issued != ended:
+        wrong.append(f"{facts.issued} issued but {ended} completed, failed or dropped")
+    if rows.height != facts.issued - facts.dropped:
+        wrong.append(f"{rows.height} rows for {facts.issued - facts.dropped} requests started")
+    if failed != facts.failed:
+        wrong.append(f"{failed} failed rows but {facts.failed} failures counted")
+    if wrong:
+        return Answer(False, "; ".join(wrong), numbers)
+    text = f"{facts.issued} issued = {facts.completed} completed + {facts.failed} failed"
+    return Answer(True, f"{text} + {facts.dropped} dropped = {rows.height} rows", numbers)
+
+
+@rule(
+    "SB102-clock",
+    title="Phases and times agree in every row",
+    verdict="failed",
+    meaning="Every row is in one phase, the one in which its intended start lies (to 1 ms, the "
+    "precision of times that come from Locust's own events); no request starts before its "
+    "intended start or ends before it starts; intended start + latency = start + service time.",
+    remedy="A fault of the recorder, or a machine that was suspended: measure again.",
+)
+def clock(bundle: Bundle) -> Answer:
+    """Judge the times of each row against its phase and each other."""
+    rows = bundle.requests
+    if rows.is_empty():
+        raise DoesNotApply("no requests")
+    marks = bundle.record.execution.phases
+    phase = rows["phase"].cast(pl.String).to_numpy()
+    intended, start = rows["intended_ns"].to_numpy(), rows["start_ns"].to_numpy()
+    latency, service = rows["latency_ns"].to_numpy(), rows["service_ns"].to_numpy()
+    inside = np.zeros(rows.height, dtype=bool)
+    for mark in marks:
+        inside |= (
+            (phase == mark.name)
+            & (intended >= mark.begin_ns - CLOCK_TOLERANCE_NS)
+            & (intended <= mark.end_ns + CLOCK_TOLERANCE_NS)
+        )
+    numbers = {
+        "rows": float(rows.height),
+        "outside_phase": float(np.count_nonzero(~inside)),
+        "before_intended": float(np.count_nonzero(start < intended)),
+        "negative_service": float(np.count_nonzero(service < 0)),
+        "unequal_ends": float(np.count_nonzero(intended + latency != start + service)),
+    }
+    wrong = [f"{n:.0f} rows {name}" for name, n in list(numbers.items())[1:] if n]
+    if wrong:
+        return Answer(False, ", ".join(wrong).replace("_", " "), numbers)
+    return Answer(True, f"{rows.height} rows agree with their phases", numbers)
+
+
+@rule(
+    "SB103-little",
+    title="Little's law closes",
+    verdict="failed",
+    meaning="The mean number of requests in flight, integrated from clock times over the measured "
+    "phase, equals throughput times mean service time; requests that cross the phase's edges are "
+    "accounted for on both sides, so what remains is 0 in exact arithmetic. 2 % is far above "
+    "rounding and below any effect the book claims. Nor can more be in flight than there are "
+    "users (same 2 %), and without think time a closed loop must have seen all of its users.",
+    remedy="Rows are missing or clocks differ: see SB101 and SB102, report it, measure again.",
+)
+def littles_law(bundle: Bundle) -> Answer:
+    """Judge the in-flight integral against throughput times service time, and the users."""
+    mark = measured_mark(bundle)
+    rows, arrivals = bundle.requests, bundle.record.trial.load.arrivals
+    balance = little_balance(
+        rows["start_ns"].to_numpy(),
+        rows["service_ns"].to_numpy(),
+        (rows["phase"].cast(pl.String) == "measured").to_numpy(),
+        mark.begin_ns,
+        mark.end_ns,
+    )
+    if balance.in_flight == 0:
+        raise DoesNotApply("nothing was in flight in the measured phase")
+    numbers = {
+        "in_flight": balance.in_flight,
+        "throughput_times_service": balance.product,
+        "residual_share": balance.residual,
+        "edge_share": balance.edge_share,
+        "users": float(arrivals.users),
+    }
+    text = (
+        f"{balance.in_flight:.3f} in flight, {balance.product:.3f} by throughput times service "
+        f"time, {balance.residual:+.2%} beyond the edges, {arrivals.users} users"
+    )
+    wrong = abs(balance.residual) > LITTLE_TOLERANCE
+    wrong |= balance.in_flight > arrivals.users * (1 + LITTLE_TOLERANCE)
+    if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+        seen = rows.filter(
+            (pl.col("start_ns") < mark.end_ns)
+            & (pl.col("start_ns") + pl.col("service_ns") > mark.begin_ns)
+        )["user"].n_unique()
+        numbers["users_seen"] = float(seen)
+        text += f", {seen} seen"
+        wrong |= seen > arrivals.users or (seen < arrivals.users and not shares_passes(rows))
+    return Answer(not wrong, text, numbers)
+
+
+@rule(
+    "SB104-server-count",
+    title="The server counted what the client counted",
+    verdict="failed",
+    meaning="The rise of `requests_total` of all app nodes between the snapshots before and after "
+    "the trial equals the requests that were answered, all phases, exactly; requests without an "
+    "answer (connection refused, reset, timed out) may or may not have reached the server and "
+    "leave that much room. Anything else is traffic that is not ours, or answers not from there.",
+    remedy="See that nothing else calls the stack (health checks belong on the management port).",
+)
+def server_count(bundle: Bundle) -> Answer:
+    """Judge the servers' count of requests against the client's."""
+    role = bundle.record.trial.deployment.find("app")
+    if not isinstance(role, JvmRole):
+        raise DoesNotApply("the deployment has no role app")
+    rows = bundle.requests
+    if rows.is_empty():
+        raise DoesNotApply("no requests")
+    begin_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
+    end_ns = int((rows["start_ns"] + rows["service_ns"]).max())  # type: ignore[arg-type]
+    change = counter_change(bundle, "server/app-", "requests_total", begin_ns, end_ns)
+    if change.parts != role.nodes:
+        raise DoesNotApply(f"counters of {change.parts} of {role.nodes} nodes")
+    answered = int((rows["status"] > 0).sum())
+    unanswered = rows.height - answered
+    numbers = {
+        "server": change.total,
+        "answered": float(answered),
+        "unanswered": float(unanswered),
+    }
+    text = f"server {change.total:.0f}, client {answered} answered and {unanswered} unanswered"
+    return Answer(answered <= change.total <= answered + unanswered, text, numbers)
+
+
+def shares_passes(rows: pl.DataFrame) -> bool:
+    """Return whether users work on one pass of the scenario together and wait for each other."""
+    users = rows.group_by("iteration").agg(pl.col("user").n_unique().alias("users"))["users"]
+    return bool((users > 1).any())

@@ -1,0 +1,89 @@
+"""What several rules need from a bundle; where it lacks something the rule does not apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sizebook.checks.rules import DoesNotApply
+from sizebook.model.bundle import GeneratorFacts, PhaseMark
+from sizebook.store import Bundle
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a counter rose around a time window."""
+
+    total: float
+    """Sum over all matching sources and labels."""
+    parts: int
+    """Number of sources and labels."""
+    length_s: float
+    """Mean time between the two readings used: the window and at most an interval either side."""
+
+
+def generator_facts(bundle: Bundle) -> GeneratorFacts:
+    """Return what the generator said of itself."""
+    if bundle.record.generator is None:
+        raise DoesNotApply("the generator left no facts")
+    return bundle.record.generator
+
+
+def measured_mark(bundle: Bundle) -> PhaseMark:
+    """Return the measured phase as it was run."""
+    mark = bundle.record.execution.phase("measured")
+    if mark is None or mark.end_ns <= mark.begin_ns:
+        raise DoesNotApply("the trial never came to its measured phase")
+    return mark
+
+
+def measured_requests(bundle: Bundle) -> pl.DataFrame:
+    """Return the requests of the measured phase, at least one."""
+    rows = bundle.measured
+    if rows.is_empty():
+        raise DoesNotApply("no request in the measured phase")
+    return rows
+
+
+def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> Change:
+    """Return the rise of a counter from the last reading before to the first after a window.
+
+    ``source`` is the beginning of the sources that count (``server/app-``), ``metric`` the name
+    without label; all that match are added up. A counter that fell has begun anew.
+    """
+    found = bundle.counters.filter(
+        pl.col("source").cast(pl.String).str.starts_with(source)
+        & (pl.col("metric").cast(pl.String).str.split("/").list.first() == metric)
+        & pl.col("value").is_not_null()
+    )
+    if found.is_empty():
+        raise DoesNotApply(f"no readings of {metric} from {source}")
+    spans = (
+        found.sort("time_ns")
+        .group_by("host", "source", "metric")
+        .agg(
+            pl.col("value", "time_ns")
+            .filter(pl.col("time_ns") <= begin_ns)
+            .last()
+            .name.prefix("a_"),
+            pl.col("value", "time_ns")
+            .filter(pl.col("time_ns") >= end_ns)
+            .first()
+            .name.prefix("z_"),
+            (pl.col("value").diff() < 0).any().alias("fell"),
+        )
+    )
+    if spans.null_count().transpose().to_series().sum():
+        raise DoesNotApply(f"the readings of {metric} from {source} do not span the window")
+    if spans["fell"].any():
+        raise DoesNotApply(f"{metric} from {source} began anew within the trial")
+    rise = spans["z_value"] - spans["a_value"]
+    length_ns = spans["z_time_ns"] - spans["a_time_ns"]
+    return Change(float(rise.sum()), spans.height, float(length_ns.mean() or 0) / 1e9)  # type: ignore[arg-type]
+
+
+def failed_rows(rows: pl.DataFrame, expected_error: str = "") -> pl.Series:
+    """Return for each row whether it failed otherwise than the design expects."""
+    error = rows["error"].cast(pl.String)
+    return (error != "") & (error != expected_error)

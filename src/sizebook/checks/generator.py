@@ -1,0 +1,130 @@
+"""The load generator must not be what is measured."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sizebook.checks.accounting import shares_passes
+from sizebook.checks.facts import (
+    counter_change,
+    failed_rows,
+    generator_facts,
+    measured_mark,
+    measured_requests,
+)
+from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.load import ClosedLoop
+from sizebook.model.verdict import Verdict
+from sizebook.stats.quantiles import highest_supported
+from sizebook.store import Bundle
+
+LAG_SHARE = 0.10
+LAG_FREE_MS = 0.25
+OWN_TIME_DOUBT = 0.05
+OWN_TIME_BOUND = 0.20
+
+
+@rule(
+    "SB201-generator-cpu",
+    title="The generator had CPU to spare",
+    verdict="generator-bound",
+    meaning="CPU seconds of the generator over the seconds that its CPUs had, against the design's "
+    "`generator_cpu_share`: over the whole load and, where its process was watched, over the "
+    "measured phase; the larger counts. A worker is one event loop and can use one CPU only, so "
+    "its CPUs are the workers or the CPU set, whichever is less. Near saturation, answers queue "
+    "in the generator and its waiting is published as the server's.",
+    remedy="Fewer users or a lower rate, the lean user class, more workers on more CPUs.",
+)
+def generator_cpu(bundle: Bundle) -> Answer:
+    """Judge the share of its CPUs that the generator used."""
+    facts, trial = generator_facts(bundle), bundle.record.trial
+    if facts.wall_s <= 0:
+        raise DoesNotApply("the generator's facts have no length of time")
+    cpus = min(trial.load.workers, len(trial.load.cpus) or trial.load.workers)
+    share = facts.cpu_s / facts.wall_s / cpus
+    numbers = {"share": share, "cpus": float(cpus)}
+    try:
+        mark = measured_mark(bundle)
+        window = mark.begin_ns, mark.end_ns
+        parts = [
+            counter_change(bundle, "process/generator-", metric, *window)
+            for metric in ("cpu_user_s", "cpu_system_s")
+        ]
+        numbers["measured_share"] = sum(one.total for one in parts) / parts[0].length_s / cpus
+    except DoesNotApply:
+        pass  # facts alone decide
+    worst = max(share, numbers.get("measured_share", 0.0))
+    limit = trial.allowance.generator_cpu_share
+    numbers["limit"] = limit
+    return Answer(worst <= limit, f"{worst:.1%} of {cpus} CPU, {limit:.0%} allowed", numbers)
+
+
+@rule(
+    "SB202-generator-lag",
+    title="The generator was on time",
+    verdict="generator-bound",
+    meaning="The 99th percentile of the lateness of the generator's 10 ms tick, against 10 % of "
+    "the measured 99th percentile of latency (or the highest percentile the sample supports). An "
+    "answer waits for the event loop as the tick does, so this bounds by how much the tail may be "
+    "the generator's own. 0.25 ms is free: an idle loop's tick comes 0.10 to 0.15 ms late, since "
+    "the kernel wakes a sleeper so much later.",
+    remedy="Fewer users a worker, the lean user class, CPUs of its own for the generator.",
+)
+def generator_lag(bundle: Bundle) -> Answer:
+    """Judge the tick's lateness against the measured latency."""
+    facts, rows = generator_facts(bundle), measured_requests(bundle)
+    good = rows.filter(~failed_rows(rows))
+    supported = highest_supported(good.height)
+    if supported is None:
+        raise DoesNotApply(f"{good.height} good requests are too few for a percentile")
+    percent = min(99.0, supported)
+    latency_ms = float(good["latency_ns"].quantile(percent / 100, "linear") or 0) / 1e6
+    limit_ms = LAG_FREE_MS + LAG_SHARE * latency_ms
+    numbers = {
+        "lag_p99_ms": facts.lag_p99_ms,
+        "lag_max_ms": facts.lag_max_ms,
+        "latency_ms": latency_ms,
+        "latency_percentile": percent,
+        "limit_ms": limit_ms,
+    }
+    text = (
+        f"tick {facts.lag_p99_ms:.2f} ms late (p99), {limit_ms:.2f} ms allowed beside a latency "
+        f"of {latency_ms:.2f} ms (p{percent:.4g})"
+    )
+    return Answer(facts.lag_p99_ms <= limit_ms, text, numbers)
+
+
+@rule(
+    "SB203-own-time",
+    title="Closed-loop users spent their time waiting for the server",
+    verdict="generator-bound",
+    meaning="Share of a user's time between the end of a request and the start of its next in the "
+    "same pass, where no think time was asked for: the generator's own work. A closed loop's "
+    "throughput is too low by this share, though its response times are right. Above 5 % ratios "
+    "between treatments are blurred by more than most noise floors (noisy); above 20 % the "
+    "throughput is the generator's as much as the server's.",
+    remedy="The lean user class; compare service times instead of throughput.",
+)
+def own_time(bundle: Bundle) -> Answer:
+    """Judge the users' gaps between requests of one pass."""
+    arrivals = bundle.record.trial.load.arrivals
+    if not isinstance(arrivals, ClosedLoop):
+        raise DoesNotApply("arrivals are open")
+    if arrivals.think_s > 0:
+        raise DoesNotApply(f"users think for {arrivals.think_s:g} s between requests")
+    rows = measured_requests(bundle).select("user", "iteration", "start_ns", "service_ns")
+    # Users that share a pass wait for each other at its end; that is the scenario, not its cost.
+    keys = ["user", "iteration"] if shares_passes(rows) else ["user"]
+    stop = pl.col("start_ns") + pl.col("service_ns")
+    gaps = rows.sort("start_ns").select(
+        (pl.col("start_ns") - stop.shift(1).over(keys)).alias("gap_ns"), "service_ns"
+    )
+    gaps = gaps.drop_nulls()
+    if gaps.is_empty():
+        raise DoesNotApply("no user made two requests in a row")
+    gap_ns = float(gaps["gap_ns"].sum())
+    share = gap_ns / (gap_ns + float(gaps["service_ns"].sum()))
+    numbers = {"own_share": share, "own_us_per_request": gap_ns / gaps.height / 1e3}
+    text = f"{share:.1%} of the users' time, {numbers['own_us_per_request']:.0f} µs a request"
+    verdict: Verdict = "generator-bound" if share > OWN_TIME_BOUND else "noisy"
+    return Answer(share <= OWN_TIME_DOUBT, text, numbers, verdict)

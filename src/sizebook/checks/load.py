@@ -1,0 +1,130 @@
+"""The load was the one asked for, and answers were the ones expected."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from sizebook.checks.facts import failed_rows, generator_facts, measured_mark, measured_requests
+from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.load import ClosedLoop
+from sizebook.model.verdict import Verdict
+from sizebook.stats.quantiles import highest_supported, is_supported
+from sizebook.store import Bundle
+
+OFFERED_TOLERANCE = 0.01
+ACHIEVED_TOLERANCE = 0.02
+DROPPED_LIMIT = 0.01
+_SIGMAS = 4
+
+
+@rule(
+    "SB301-errors",
+    title="Errors stay within the design's allowance",
+    verdict="failed",
+    meaning="Failed requests of the measured phase over all of them, against `failed_share`; the "
+    "error class that the treatment provokes on purpose does not count. Errors are often faster "
+    "than answers and flatter every figure.",
+    remedy="See `error` in requests.parquet and the logs; lower the load or raise the allowance.",
+)
+def errors(bundle: Bundle) -> Answer:
+    """Judge the share of failed requests."""
+    rows, allowance = measured_requests(bundle), bundle.record.trial.allowance
+    failed = failed_rows(rows, allowance.expected_error)
+    share = int(failed.sum()) / rows.height
+    numbers = {"failed": float(failed.sum()), "requests": float(rows.height), "share": share}
+    limit = allowance.failed_share
+    text = f"{failed.sum()} of {rows.height} failed ({share:.2%}), {limit:.2%} allowed"
+    if expected := allowance.expected_error:
+        number = int((rows["error"].cast(pl.String) == expected).sum())
+        numbers["expected"] = float(number)
+        text += f"; {number} of the expected class {expected!r}"
+    elif failed.any():
+        counts = rows.filter(failed)["error"].cast(pl.String).value_counts(sort=True)
+        text += f"; mostly {counts['error'][0]!r}"
+    return Answer(share <= limit, text, numbers)
+
+
+@rule(
+    "SB302-offered",
+    title="The offered load was offered, and achieved",
+    verdict="failed",
+    meaning="Open arrivals only. Arrivals in the measured phase are rate times length (constant: "
+    "to 1 %; Poisson: to four standard deviations, which a right schedule exceeds once in 16 000 "
+    "trials). Dropped arrivals have no latency, and they are the ones that would have waited "
+    "longest: any make the trial noisy, above 1 % even p99 is unknown and the trial has failed. "
+    "If the requests waiting or in flight grow within the phase by more than 2 % of the arrivals "
+    "(and four standard deviations of the two counts), the server did not keep up: noisy.",
+    remedy="Allow more users for the arrivals, or a lower rate: this one is beyond capacity.",
+)
+def offered(bundle: Bundle) -> Answer:
+    """Judge arrivals against the schedule, drops, and the backlog."""
+    arrivals, facts = bundle.record.trial.load.arrivals, generator_facts(bundle)
+    if isinstance(arrivals, ClosedLoop):
+        raise DoesNotApply("a closed loop offers no rate")
+    mark, rows = measured_mark(bundle), bundle.requests
+    length_s = (mark.end_ns - mark.begin_ns) / 1e9
+    planned = arrivals.rate_per_s * length_s
+    arrived = bundle.measured.height
+    stop = rows["intended_ns"] + rows["latency_ns"]
+
+    def waiting(at_ns: int) -> int:
+        return int(((rows["intended_ns"] < at_ns) & (stop >= at_ns)).sum())
+
+    before, after = waiting(mark.begin_ns), waiting(mark.end_ns)
+    dropped_share = facts.dropped / facts.issued if facts.issued else 0.0
+    numbers = {
+        "planned": planned,
+        "arrived": float(arrived),
+        "dropped": float(facts.dropped),
+        "dropped_share": dropped_share,
+        "late_starts": float(facts.late_starts),
+        "waiting_before": float(before),
+        "waiting_after": float(after),
+        "achieved_per_s": (arrived + before - after) / length_s,
+    }
+    room = max(1.0, OFFERED_TOLERANCE * planned)
+    if arrivals.kind == "poisson":
+        room = max(1.0, _SIGMAS * math.sqrt(planned))
+    growth = after - before
+    grown = max(ACHIEVED_TOLERANCE * planned, _SIGMAS * math.sqrt(before + after + 1))
+    verdict: Verdict | None = "noisy"
+    wrong = []
+    if arrived > planned + room or arrived + facts.dropped < planned - room:
+        wrong.append(f"{arrived} arrivals and {facts.dropped} dropped for {planned:.0f} planned")
+        verdict = None
+    if facts.dropped:
+        wrong.append(f"{facts.dropped} arrivals dropped ({dropped_share:.2%})")
+        verdict = None if dropped_share > DROPPED_LIMIT else verdict
+    if growth > grown:
+        wrong.append(f"requests under way grew from {before} to {after}")
+    if wrong:
+        return Answer(False, "; ".join(wrong), numbers, verdict)
+    rate = arrived / length_s
+    return Answer(True, f"{rate:.1f}/s arrived of {arrivals.rate_per_s:g}/s", numbers)
+
+
+@rule(
+    "SB501-samples",
+    title="There are enough samples",
+    verdict="noisy",
+    meaning="Percentile p is supported when n(1-p) is at least 10. A trial whose good requests do "
+    "not even support the median (20) is noisy; which higher percentiles are supported is among "
+    "the numbers, and tables leave the others out.",
+    remedy="A longer measured phase or more load.",
+)
+def samples(bundle: Bundle) -> Answer:
+    """Judge the number of good requests in the measured phase."""
+    rows = bundle.measured
+    number = int((~failed_rows(rows)).sum()) if rows.height else 0
+    highest = highest_supported(number)
+    numbers = {"n": float(number)}
+    if bundle.record.generator is not None:
+        numbers["iterations"] = float(bundle.record.generator.iterations)
+    if highest is not None:
+        numbers["highest_percentile"] = highest
+    for percent in (50, 95, 99):
+        numbers[f"supports_p{percent}"] = float(is_supported(percent, number))
+    reach = f"up to p{math.floor(highest * 1000) / 1000:g}" if highest else "no percentile"
+    return Answer(is_supported(50, number), f"{number} good requests support {reach}", numbers)

@@ -1,0 +1,5 @@
+"""``python -m sizebook.cli``: the command line without its script."""
+
+from sizebook.cli.main import main
+
+main()

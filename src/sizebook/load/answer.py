@@ -1,0 +1,184 @@
+"""One answer, read from whatever delivers bytes: the general case behind the client's fast path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sizebook.load.wire import (
+    MAX_CHUNK_LINE_BYTES,
+    MAX_HEAD_BYTES,
+    TO_CLOSE,
+    Head,
+    ProtocolError,
+    parse_chunk_line,
+    parse_head,
+)
+
+MAX_INTERIM_ANSWERS = 10
+MAX_TRAILER_BYTES = 16 * 1024
+MAX_KNOWN_HEADS = 512
+MAX_KNOWN_HEAD_BYTES = 4 * 1024
+SCRAP_BYTES = 256 * 1024
+
+More = Callable[[], bytes]
+"""Waits for bytes and returns at least one; raises ClosedByServerError at the end of the stream."""
+
+
+class ClosedByServerError(Exception):
+    """The server closed the connection before the answer was complete."""
+
+
+class Exchange:
+    """One request and its answer. A client fills the same object again at each request."""
+
+    __slots__ = (
+        "body",
+        "end_ns",
+        "error",
+        "head",
+        "received_bytes",
+        "sent_bytes",
+        "start_ns",
+        "status",
+    )
+
+    def __init__(self) -> None:
+        self.start_ns = 0
+        self.end_ns = 0
+        self.status = 0
+        """Status code, 0 where none came."""
+        self.head: Head | None = None
+        self.body = b""
+        self.error = ""
+        """Error class; empty for an answer that came whole, whatever its status."""
+        self.received_bytes = 0
+        """Status line, headers and body with its chunk framing, as they came over the wire."""
+        self.sent_bytes = 0
+
+
+def read_answer(
+    exchange: Exchange,
+    data: bytes,
+    more: More,
+    *,
+    method: str,
+    known: dict[bytes, Head],
+    max_body_bytes: int,
+) -> None:
+    """Fill head, status and body of the exchange from ``data`` and what ``more`` brings.
+
+    Raises ProtocolError for an answer that breaks HTTP/1.1 or a limit, ClosedByServerError for one
+    that ends too soon.
+    """
+    buffer = bytearray(data)
+    head = _read_final_head(buffer, more, known)
+    exchange.head = head
+    exchange.status = head.status
+    if method == "HEAD":
+        body = b""
+    elif head.chunked:
+        body = _read_chunks(buffer, more, max_body_bytes)
+    elif head.length == TO_CLOSE:
+        exchange.body = _read_to_close(buffer, more, max_body_bytes)
+        return
+    else:
+        body = _read_length(buffer, more, head.length, max_body_bytes)
+    if buffer:
+        raise ProtocolError(f"{len(buffer)} bytes after the end of the answer")
+    exchange.body = body
+
+
+def _read_final_head(buffer: bytearray, more: More, known: dict[bytes, Head]) -> Head:
+    for _ in range(MAX_INTERIM_ANSWERS):
+        seen = 0
+        while (end := buffer.find(b"\r\n\r\n", max(0, seen - 3))) < 0:
+            _refuse_other_than_http(buffer)
+            if len(buffer) > MAX_HEAD_BYTES:
+                raise ProtocolError(f"no end of the headers within {MAX_HEAD_BYTES} bytes")
+            seen = len(buffer)
+            buffer += more()
+        if end > MAX_HEAD_BYTES:
+            raise ProtocolError(f"headers of more than {MAX_HEAD_BYTES} bytes")
+        text = bytes(buffer[:end])
+        del buffer[: end + 4]
+        head = known.get(text)
+        if head is None:
+            head = parse_head(text)
+            if len(known) >= MAX_KNOWN_HEADS:
+                known.clear()
+            if len(text) <= MAX_KNOWN_HEAD_BYTES:
+                known[text] = head
+        if head.status == 101:
+            raise ProtocolError("a switch of protocols that nobody asked for")
+        if head.status >= 200:
+            return head
+    raise ProtocolError(f"more than {MAX_INTERIM_ANSWERS} interim answers")
+
+
+def _refuse_other_than_http(buffer: bytearray) -> None:
+    start = b"HTTP/1."
+    if buffer[: len(start)] != start[: len(buffer)]:
+        raise ProtocolError(f"no HTTP/1: {bytes(buffer[:60])!r}")
+
+
+def _read_length(buffer: bytearray, more: More, length: int, limit: int) -> bytes:
+    if length > limit:
+        raise ProtocolError(f"a body of {length} bytes; the limit is {limit}")
+    while len(buffer) < length:
+        buffer += more()
+    body = bytes(buffer[:length])
+    del buffer[:length]
+    return body
+
+
+def _read_to_close(buffer: bytearray, more: More, limit: int) -> bytes:
+    while len(buffer) <= limit:
+        try:
+            buffer += more()
+        except ClosedByServerError:
+            return bytes(buffer)
+    raise ProtocolError(f"a body of more than {limit} bytes")
+
+
+def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
+    """Return the body; ``buffer`` is left with what follows the last trailer."""
+    parts: list[bytes] = []
+    total = 0
+    at = 0
+    while True:
+        line, at = _read_line(buffer, at, more, MAX_CHUNK_LINE_BYTES)
+        size = parse_chunk_line(line)
+        if size == 0:
+            break
+        total += size
+        if total > limit:
+            raise ProtocolError(f"a body of more than {limit} bytes")
+        while len(buffer) < at + size + 2:
+            buffer += more()
+        parts.append(bytes(buffer[at : at + size]))
+        at += size + 2
+        if buffer[at - 2 : at] != b"\r\n":
+            raise ProtocolError("a chunk that is longer than it said")
+        if at > SCRAP_BYTES:
+            del buffer[:at]
+            at = 0
+    trailers = 0
+    while True:
+        line, at = _read_line(buffer, at, more, MAX_TRAILER_BYTES)
+        if not line:
+            break
+        trailers += len(line)
+        if trailers > MAX_TRAILER_BYTES:
+            raise ProtocolError(f"trailers of more than {MAX_TRAILER_BYTES} bytes")
+    del buffer[:at]
+    return b"".join(parts)
+
+
+def _read_line(buffer: bytearray, at: int, more: More, limit: int) -> tuple[bytes, int]:
+    seen = at
+    while (end := buffer.find(b"\r\n", max(at, seen - 1))) < 0:
+        if len(buffer) - at > limit:
+            raise ProtocolError(f"a line of more than {limit} bytes within the body")
+        seen = len(buffer)
+        buffer += more()
+    return bytes(buffer[at:end]), end + 2

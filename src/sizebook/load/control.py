@@ -1,0 +1,252 @@
+"""The lab's side of a load generator: start it, order trials, collect what they recorded.
+
+Imports neither Locust nor gevent, which would patch the lab's own standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sizebook.hosts.base import Host, HostProcess
+from sizebook.load.collect import Collected, collect
+from sizebook.load.protocol import (
+    Done,
+    Failure,
+    Go,
+    Order,
+    Prepared,
+    Ready,
+    Tick,
+    decode,
+    encode,
+)
+from sizebook.model.deployment import CpuSet
+from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.load import LoadProfile
+from sizebook.model.records import Record
+
+LOCUSTFILES = Path(__file__).resolve().parents[3] / "locustfiles"
+"""The project's own locustfiles, as they lie in a checkout."""
+
+START_TIMEOUT_S = 60.0
+PREPARE_TIMEOUT_S = 120.0
+SILENCE_TIMEOUT_S = 20.0
+"""Longest silence of a generator in a trial; it says something every second."""
+LEAD_NS = 50_000_000
+LEAD_NS_PER_USER = 60_000
+"""Time for a prepared generator to get all its users to their marks."""
+STOP_GRACE_S = 5.0
+
+OnTick = Callable[[Tick], None]
+
+
+class Generator:
+    """A generator process on a host. It serves one trial after the other until ``stop``."""
+
+    def __init__(
+        self,
+        host: Host,
+        python: str,
+        log_dir: Path,
+        cpus: CpuSet = (),
+        *,
+        locustfiles: Path = LOCUSTFILES,
+        name: str = "generator",
+    ) -> None:
+        self.name = name
+        self.versions: Mapping[str, str] = {}
+        self._host = host
+        self._python = python
+        self._log = log_dir / f"{name}.log"
+        self._cpus = cpus
+        self._locustfiles = locustfiles
+        self._process: HostProcess | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._order: Order | None = None
+
+    @property
+    def process(self) -> HostProcess | None:
+        """The running process, for probes; None before ``start`` and after ``stop``."""
+        return self._process
+
+    def start(self) -> None:
+        """Start the process and wait until it can take orders. Raises TrialError if it cannot."""
+        process = self._host.start(
+            self.name,
+            [self._python, "-m", "sizebook.load.generator"],
+            log=self._log,
+            cpus=self._cpus,
+            # Names are resolved once; gevent's thread pool for each would cost more than it helps.
+            env={**os.environ, "GEVENT_RESOLVER": "block"},
+            talk=True,
+        )
+        self._process = process
+        self._lines = queue.Queue()
+        assert process.stdout is not None
+        # A descriptor of its own: the host could not close the pipe while a thread reads from it.
+        source = os.dup(process.stdout.fileno())
+        threading.Thread(target=_pump, args=(source, self._lines), daemon=True).start()
+        try:
+            ready = Ready.model_validate_json(self._expect("ready", START_TIMEOUT_S))
+        except BaseException:
+            self.stop()
+            raise
+        self.versions = ready.versions
+
+    def prepare(
+        self,
+        load: LoadProfile,
+        targets: Mapping[str, str],
+        out: Path,
+        *,
+        worker: int = 0,
+        workers: int = 1,
+    ) -> Prepared:
+        """Have the generator do all that need not be measured: import, set-up requests, users.
+
+        Raises what it found wrong with locustfile, settings or targets as UserError.
+        """
+        out.mkdir(parents=True, exist_ok=True)
+        self._order = Order(
+            load=load,
+            locustfile=str(self._find(load.locustfile)),
+            targets=dict(targets),
+            out=str(out.resolve()),
+            worker=worker,
+            workers=workers,
+        )
+        self._say("order", self._order)
+        return Prepared.model_validate_json(self._expect("prepared", PREPARE_TIMEOUT_S))
+
+    def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
+        """Run the prepared trial and return what it recorded; ``on_tick`` is called every second.
+
+        Several generators start together if they get the same ``start_ns``. When interrupted (by
+        Ctrl-C or an error of ``on_tick``) the generator is ended before the exception goes on.
+        """
+        order = self._order
+        if order is None:
+            raise RuntimeError("prepare() must come before run()")
+        self._order = None
+        try:
+            lead_ns = LEAD_NS + LEAD_NS_PER_USER * order.load.arrivals.users
+            self._say("go", Go(start_ns=start_ns or time.monotonic_ns() + lead_ns))
+            phases = order.load.phases
+            silence_s = SILENCE_TIMEOUT_S
+            while True:
+                word, content = self._hear(silence_s)
+                if word == "done":
+                    break
+                tick = Tick.model_validate_json(content)
+                if tick.elapsed_s > phases.planned_s + phases.drain_s + SILENCE_TIMEOUT_S:
+                    raise self._broken("a trial that does not end")
+                if tick.elapsed_s > phases.planned_s:
+                    silence_s = SILENCE_TIMEOUT_S + tick.requests * 1e-5  # rows to be written
+                if on_tick is not None:
+                    on_tick(tick)
+            done = Done.model_validate_json(content)
+        except TrialError:
+            raise
+        except BaseException:
+            self._end_early()
+            raise
+        return collect(done, Path(order.out), host=self._host.name, worker=order.worker)
+
+    def stop_trial(self) -> None:
+        """Have the running trial end early, from another thread; ``run`` then returns its rows."""
+        self._say("stop", None)
+
+    def stop(self) -> None:
+        """End the process; nothing happens if there is none."""
+        process, self._process = self._process, None
+        if process is not None:
+            self._host.stop(process, STOP_GRACE_S)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _end_early(self) -> None:
+        with contextlib.suppress(TrialError):
+            self._say("stop", None)
+        self.stop()
+
+    def _find(self, locustfile: str) -> Path:
+        path = self._locustfiles / locustfile
+        if Path(locustfile).name != locustfile or not path.is_file():
+            known = ", ".join(sorted(file.name for file in self._locustfiles.glob("*.py")))
+            raise UsageError(
+                found=f"no locustfile {locustfile!r}",
+                expected=f"one of {known or 'none: the folder of locustfiles is empty'}",
+                next_step="correct the load profile, or add the file",
+            )
+        return path.resolve()
+
+    def _say(self, word: str, content: Record | None) -> None:
+        process = self._process
+        if process is None or process.stdin is None:
+            raise self._broken("no generator process")
+        try:
+            process.stdin.write(encode(word, content))
+            process.stdin.flush()
+        except (OSError, ValueError) as error:
+            raise self._broken("a generator that has gone") from error
+
+    def _expect(self, expected: str, timeout_s: float) -> str:
+        word, content = self._hear(timeout_s)
+        if word != expected:
+            raise self._broken(f"the word {word!r} instead of {expected!r} from the generator")
+        return content
+
+    def _hear(self, timeout_s: float) -> tuple[str, str]:
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            raise self._broken(f"a generator that said nothing for {timeout_s:.0f} s") from None
+        if line is None:
+            raise self._broken("a generator that ended by itself")
+        try:
+            word, content = decode(line)
+        except ValueError as error:
+            raise self._broken(f"from the generator {error}") from error
+        if word == "error":
+            raise Failure.model_validate_json(content).error()
+        return word, content
+
+    def _broken(self, found: str) -> TrialError:
+        process = self._process
+        last = ""
+        if process is not None:
+            code = process.wait(1.0) if "ended" in found or "gone" in found else process.exit_code
+            found += f" (exit code {code})" if code is not None else ""
+            last = next(iter(process.log_tail(1).splitlines()), "")
+            self.stop()
+        return TrialError(
+            found=found + (f"; its log ends with: {last}" if last else "; its log is empty"),
+            expected="a generator that answers",
+            next_step=f"read {self._log.name} and run the trial again",
+        )
+
+
+def _pump(source: int, lines: queue.Queue[str | None]) -> None:
+    """Move what the process says into the queue, None at its end."""
+    with os.fdopen(source, encoding="utf-8", errors="replace") as text:
+        for line in text:
+            lines.put(line)
+    lines.put(None)

@@ -1,0 +1,138 @@
+"""The load generator's process: ``python -m sizebook.load.generator``, one JSON line an order.
+
+It serves any number of trials one after the other, because starting Python with Locust takes a
+second. It ends when its standard input ends, or at SIGTERM, which is left to the system's default:
+nothing here is worth saving from a trial that nobody waits for.
+"""
+
+from __future__ import annotations
+
+import locust  # isort: skip  (first: it patches the standard library for gevent)
+
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+import gevent
+from gevent.fileobject import FileObjectPosix
+from gevent.queue import Queue
+
+from sizebook.load.protocol import (
+    Failure,
+    Go,
+    Order,
+    Ready,
+    Tick,
+    decode,
+    encode,
+)
+from sizebook.load.trialrun import TrialRun, quieten_locust, versions
+from sizebook.model.errors import TrialError, UserError
+from sizebook.model.records import Record
+
+assert locust.__version__
+
+
+class Generator:
+    """Takes words from one pipe and says words into another."""
+
+    def __init__(self, source: Any, sink_fd: int) -> None:
+        self._source = source
+        self._sink_fd = sink_fd
+        self._words: Queue[tuple[str, str]] = Queue()
+        self._trial: TrialRun | None = None
+
+    def serve(self) -> None:
+        """Serve orders until the source ends, which ends the process."""
+        gevent.spawn(self._listen)
+        self._say("ready", Ready(versions=versions()))
+        while True:
+            word, content = self._words.get()
+            try:
+                self._obey(word, content)
+            except UserError as error:
+                self._drop_trial()
+                self._say("error", Failure.of(error))
+            except Exception as error:
+                self._drop_trial()
+                sys.excepthook(type(error), error, error.__traceback__)
+                self._say("error", Failure.of(_unexpected(error)))
+
+    def _obey(self, word: str, content: str) -> None:
+        if word == "order":
+            self._drop_trial()
+            self._trial = TrialRun(Order.model_validate_json(content))
+            self._say("prepared", self._trial.prepared())
+        elif word == "go":
+            if self._trial is None:
+                raise _misplaced(word, "an order before it")
+            done = self._trial.run(Go.model_validate_json(content).start_ns, self._tell_second)
+            self._drop_trial()
+            self._say("done", done)
+        elif word != "stop":  # a stop that comes when all is over is no mistake
+            raise _misplaced(word, "order, go or stop")
+
+    def _listen(self) -> None:
+        for line in self._source:
+            try:
+                word, content = decode(line)
+            except ValueError as error:
+                self._say("error", Failure.of(_misplaced(str(error), "a line of the protocol")))
+                continue
+            if word == "stop" and self._trial is not None:
+                self._trial.stop()
+            else:
+                self._words.put((word, content))
+        os._exit(0)
+
+    def _tell_second(self, requests: int, failed: int, users: int, elapsed_s: float) -> None:
+        self._say("tick", Tick(elapsed_s=elapsed_s, requests=requests, failed=failed, users=users))
+
+    def _drop_trial(self) -> None:
+        trial, self._trial = self._trial, None
+        if trial is not None:
+            trial.close()
+
+    def _say(self, word: str, content: Record) -> None:
+        line = encode(word, content).encode()
+        while line:
+            line = line[os.write(self._sink_fd, line) :]
+
+
+def _misplaced(found: str, expected: str) -> TrialError:
+    return TrialError(
+        found=f"{found!r} on the generator's input",
+        expected=expected,
+        next_step="let sizebook.load.control talk to the generator",
+    )
+
+
+def _unexpected(error: Exception) -> TrialError:
+    return TrialError(
+        found=f"{type(error).__name__} in the load generator: {error}",
+        expected="a trial without exceptions",
+        next_step="read the traceback in the generator's log; this is a bug worth reporting",
+    )
+
+
+def raise_open_file_limit() -> None:
+    """Let this process open as many files as the system allows it: one a connection."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def main() -> None:
+    """Be a generator on standard input and output."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    quieten_locust()
+    raise_open_file_limit()
+    # What a locustfile prints must not get between the lines of the protocol.
+    sink_fd = os.dup(1)
+    os.dup2(2, 1)
+    Generator(FileObjectPosix(os.dup(0), "rb"), sink_fd).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The words that the lab and a generator exchange: one JSON object a line, one key an object.
+
+To the generator: ``order`` (prepare a trial), ``go`` (start it), ``stop`` (end it early, keep what
+was recorded); the end of its standard input ends it. From the generator: ``ready`` (imports are
+done), ``prepared``, ``tick`` (once a second), ``done``, ``error``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sizebook.model.bundle import GeneratorFacts, PhaseMark
+from sizebook.model.errors import TrialError, UsageError, UserError
+from sizebook.model.load import LoadProfile
+from sizebook.model.records import Record, Scalars, Strings
+
+ROWS_FILE = "requests.bin"
+SCHEDULE_FILE = "schedule.npy"
+NO_LATER_NS = 0
+"""``start_ns`` of ``go``: as soon as it arrives."""
+
+
+class Order(Record):
+    """One trial for one worker."""
+
+    load: LoadProfile
+    locustfile: str
+    """Full path of the locustfile."""
+    targets: Strings
+    """Base URL by role, such as ``{"app": "http://127.0.0.1:8101"}``."""
+    out: str
+    """Folder for this worker's files; it must exist."""
+    worker: int = 0
+    workers: int = 1
+
+
+class Go(Record):
+    """When the trial starts, on CLOCK_MONOTONIC."""
+
+    start_ns: int = NO_LATER_NS
+
+
+class Ready(Record):
+    """The generator can take orders."""
+
+    versions: Strings
+
+
+class Prepared(Record):
+    """Everything that need not be measured is done."""
+
+    users: int
+    arrivals: int | None
+    """Arrivals of this worker's share of the schedule; None for closed loops."""
+
+
+class Tick(Record):
+    """Sign of life, once a second while a trial runs."""
+
+    elapsed_s: float
+    requests: int
+    failed: int
+    users: int
+
+
+class Done(Record):
+    """A trial's end: facts, phases as they were run, and what explains the row file."""
+
+    facts: GeneratorFacts
+    phases: tuple[PhaseMark, ...]
+    rows: int
+    names: tuple[str, ...]
+    errors: tuple[str, ...]
+    seconds: tuple[tuple[int, dict[str, float]], ...]
+    """Per second: its end in CLOCK_MONOTONIC ns and the generator's counters."""
+    stopped_early: bool
+    notes: Scalars
+    """Further facts: retries, connections opened, errors raised by the locustfile."""
+
+
+class Failure(Record):
+    """A UserError on its way to the lab."""
+
+    kind: str
+    found: str
+    expected: str
+    next_step: str
+
+    @classmethod
+    def of(cls, error: UserError) -> Failure:
+        """Return the failure that tells this error."""
+        return cls(
+            kind="usage" if isinstance(error, UsageError) else "trial",
+            found=error.found,
+            expected=error.expected,
+            next_step=error.next_step,
+        )
+
+    def error(self) -> UserError:
+        """Return the error that this failure tells."""
+        kind: type[UserError] = UsageError if self.kind == "usage" else TrialError
+        return kind(found=self.found, expected=self.expected, next_step=self.next_step)
+
+
+def encode(word: str, content: Record | None = None) -> str:
+    """Return one line for the pipe."""
+    body: Any = content.model_dump(mode="json") if content is not None else {}
+    return json.dumps({word: body}, separators=(",", ":")) + "\n"
+
+
+def decode(line: str | bytes) -> tuple[str, str]:
+    """Return word and content (JSON text) of a line; ValueError if it is not of the protocol."""
+    value = json.loads(line)
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError(f"not one word with its content: {line[:80]!r}")
+    ((word, content),) = value.items()
+    if not isinstance(content, dict):
+        raise ValueError(f"content of {word!r} is no object")
+    return word, json.dumps(content)

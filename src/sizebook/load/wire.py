@@ -1,0 +1,142 @@
+"""HTTP/1.1 as it comes over the wire: heads, chunk sizes, cookies. Pure functions over bytes.
+
+Strict where leniency would let a broken server look healthy (RFC 9112): a length that is no
+number, two lengths, a folded header or a length beside chunks is a protocol error, not a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_CHUNK_LINE_BYTES = 4 * 1024
+MAX_COOKIES = 50
+MAX_COOKIE_BYTES = 4 * 1024
+
+TO_CLOSE = -1
+"""Value of ``Head.length``: the body ends when the server closes the connection."""
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5]\d\d)(?: [^\r\n\x00]*)?\Z")
+_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\x00]*?)[ \t]*\Z")
+_LENGTH = re.compile(rb"\d{1,15}\Z")
+_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]*(?:;[^\r\n\x00]*)?\Z")
+_PATH = re.compile(r"/[\x21-\x7e]*\Z")
+_NO_BODY = frozenset((204, 304))
+
+
+class ProtocolError(Exception):
+    """The server's answer is not HTTP/1.1 as we accept it; the text says what was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status line and headers of an answer, as far as the client needs them."""
+
+    status: int
+    length: int
+    """Bytes of the body as announced; ``TO_CLOSE`` where nothing announces them."""
+    chunked: bool
+    keep_alive: bool
+    content_type: bytes
+    """Value of Content-Type in lower case, empty if there was none."""
+    cookies: tuple[tuple[bytes, bytes | None], ...]
+    """Name and value of each cookie set; None: the cookie is to be forgotten."""
+
+
+def parse_head(head: bytes) -> Head:
+    """Return the parsed head, given without the blank line that ends it.
+
+    Raises ProtocolError for everything that leaves the length of the body in doubt.
+    """
+    first, *lines = head.split(b"\r\n")
+    status_line = _STATUS_LINE.match(first)
+    if status_line is None:
+        raise ProtocolError(f"status line {first[:60]!r}")
+    status = int(status_line[2])
+    keep_alive = status_line[1] == b"1"
+    lengths: set[bytes] = set()
+    chunked = False
+    content_type = b""
+    cookies: list[tuple[bytes, bytes | None]] = []
+    for line in lines:
+        field = _FIELD.match(line)
+        if field is None:
+            raise ProtocolError(f"header line {line[:60]!r}")
+        name, value = field[1].lower(), field[2]
+        if name == b"content-length":
+            lengths.add(value)
+        elif name == b"transfer-encoding":
+            if value.lower() != b"chunked" or chunked:
+                raise ProtocolError(f"transfer encoding {value[:60]!r}")
+            chunked = True
+        elif name == b"connection":
+            options = {option.strip() for option in value.lower().split(b",")}
+            keep_alive = b"close" not in options and (keep_alive or b"keep-alive" in options)
+        elif name == b"content-type":
+            content_type = value.lower()
+        elif name == b"set-cookie" and (cookie := parse_cookie(value)) is not None:
+            cookies.append(cookie)
+    length = _length(lengths, chunked)
+    if status in _NO_BODY or status < 200:
+        length, chunked = 0, False
+    if length == TO_CLOSE and not chunked:
+        keep_alive = False
+    return Head(status, length, chunked, keep_alive, content_type, tuple(cookies))
+
+
+def _length(lengths: set[bytes], chunked: bool) -> int:
+    if not lengths:
+        return TO_CLOSE
+    if len(lengths) > 1 or chunked:
+        raise ProtocolError("more than one statement of the body's length")
+    (text,) = lengths
+    if _LENGTH.match(text) is None:
+        raise ProtocolError(f"content length {text[:60]!r}")
+    return int(text)
+
+
+def parse_chunk_line(line: bytes) -> int:
+    """Return the number of bytes that a chunk's first line announces."""
+    match = _CHUNK_LINE.match(line)
+    if match is None:
+        raise ProtocolError(f"chunk line {line[:60]!r}")
+    return int(match[1], 16)
+
+
+def parse_cookie(value: bytes) -> tuple[bytes, bytes | None] | None:
+    """Return name and value of a Set-Cookie header, value None if it deletes the cookie.
+
+    Path, domain and expiry date are not looked at: a client here talks to one server, and a load
+    test's session is shorter than any date. None is returned for what is no cookie.
+    """
+    pair, *attributes = value.split(b";")
+    name, equals, text = pair.strip().partition(b"=")
+    if not equals or not name or len(pair) > MAX_COOKIE_BYTES:
+        return None
+    for attribute in attributes:
+        key, _, age = attribute.strip().lower().partition(b"=")
+        if key == b"max-age" and (age.strip() == b"0" or age.strip().startswith(b"-")):
+            return name.strip(), None
+    return name.strip(), text.strip()
+
+
+def is_plain_path(path: str) -> bool:
+    """Return whether the text can stand in a request line: from "/", no blanks, no controls."""
+    return _PATH.match(path) is not None
+
+
+def build_head(
+    method: str, path: str, host: str, headers: tuple[tuple[str, str], ...], body: bytes
+) -> bytes:
+    """Return request line and headers without the blank line that ends them.
+
+    Raises ValueError where a value would break out of its line.
+    """
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    if body or method in ("POST", "PUT", "PATCH"):
+        lines.append(f"Content-Length: {len(body)}")
+    if not is_plain_path(path) or any("\r" in line or "\n" in line for line in lines):
+        raise ValueError(f"{method} {path!r} cannot be sent: blanks, controls or line ends in it")
+    return ("\r\n".join(lines) + "\r\n").encode("latin-1")

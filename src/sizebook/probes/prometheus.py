@@ -1,0 +1,173 @@
+"""What a node of the reference stack says of itself on its management port."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.exposition import ExpositionError, Point, read_points
+
+PATH = "/actuator/prometheus"
+_MAX_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Series:
+    """Which points of which series add up to one of our metrics."""
+
+    name: str
+    """Series as it is exposed."""
+    metric: str
+    """Our name, as in ``probes.registry``."""
+    where: dict[str, str] = field(default_factory=dict)
+    """Label to pattern (as in file names) that its value must match; ``{port}``: the node's."""
+    label: str = ""
+    """Label whose value tells our labelled metrics apart; points that share it are summed."""
+    factor: float = 1.0
+    """Our unit in theirs."""
+
+
+_TOMCAT = {"name": "*-{port}"}
+_HEAP, _OUTSIDE = {"area": "heap"}, {"area": "nonheap"}
+
+SERIES: tuple[Series, ...] = (
+    Series("tomcat_global_request_seconds_count", "requests_total", _TOMCAT),
+    Series("tomcat_global_request_seconds_sum", "request_s", _TOMCAT),
+    Series("tomcat_global_error_total", "request_errors_total", _TOMCAT),
+    Series("tomcat_global_sent_bytes_total", "sent_bytes", _TOMCAT),
+    Series("tomcat_threads_busy_threads", "threads_busy", _TOMCAT),
+    Series("tomcat_threads_current_threads", "threads_created", _TOMCAT),
+    Series("tomcat_threads_config_max_threads", "threads_limit", _TOMCAT),
+    Series("tomcat_connections_current_connections", "connections_open", _TOMCAT),
+    Series("http_server_requests_seconds_count", "answers_total", label="status"),
+    Series("hikaricp_connections_active", "pool_active"),
+    Series("hikaricp_connections_idle", "pool_idle"),
+    Series("hikaricp_connections_pending", "pool_waiting"),
+    Series("hikaricp_connections_max", "pool_limit"),
+    Series("hikaricp_connections_timeout_total", "pool_timeouts_total"),
+    Series("hikaricp_connections_acquire_seconds_count", "pool_acquired_total"),
+    Series("hikaricp_connections_acquire_seconds_sum", "pool_acquire_s"),
+    Series("hikaricp_connections_usage_seconds_sum", "pool_usage_s"),
+    Series("jvm_memory_used_bytes", "heap_used_bytes", _HEAP),
+    Series("jvm_memory_committed_bytes", "heap_committed_bytes", _HEAP),
+    Series("jvm_memory_used_bytes", "code_cache_used_bytes", {**_OUTSIDE, "id": "Code*"}),
+    Series("jvm_gc_live_data_size_bytes", "heap_live_bytes"),
+    Series("jvm_gc_memory_allocated_bytes_total", "allocated_bytes"),
+    Series("jvm_gc_pause_seconds_count", "gc_pauses_total"),
+    Series("jvm_gc_pause_seconds_sum", "gc_pause_s"),
+    Series("jvm_threads_states_threads", "threads_in_state", label="state"),
+    Series("process_cpu_time_ns_total", "jvm_cpu_s", factor=1e9),
+    Series("process_files_open_files", "files_open"),
+)
+"""Every series that is read, and what it is called here. A new counter is a new line."""
+
+
+class PrometheusProbe(QuietProbe):
+    """Counters of one node from its Prometheus endpoint, over one connection that stays open.
+
+    A scrape costs the node some 4 ms of CPU, so 1 Hz is meant. The node's own answers to scrapes
+    are on another port than the load and are not in ``requests_total``. ``timeout_s`` bounds how
+    long a node that does not answer keeps the other probes waiting.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        address: str,
+        management_port: int,
+        service_port: int,
+        host: str = "local",
+        interval_s: float = 1.0,
+        timeout_s: float = 0.5,
+        series: Iterable[Series] = SERIES,
+    ) -> None:
+        self.name = f"prometheus:{source}"
+        self.host = host
+        self.interval_s = interval_s
+        self._source = source
+        self._at = (address, management_port)
+        self._timeout_s = timeout_s
+        self._series = prepare(series, service_port)
+        self._connection: http.client.HTTPConnection | None = None
+
+    def attach(self) -> None:
+        """Open the connection and scrape once, so that the first counted scrape is a warm one."""
+        self._scrape()
+
+    def detach(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def sample(self) -> list[Sample]:
+        try:
+            text = self._scrape()
+            return [Sample(self._source, *one) for one in gather(text, self._series)]
+        except ExpositionError as error:
+            raise Unavailable(f"{self._source}: {error}") from error
+
+    def _scrape(self) -> str:
+        kept = self._connection is not None
+        try:
+            return self._get()
+        except (OSError, http.client.HTTPException) as error:
+            self.detach()
+            # Only a kept connection that the node has closed meanwhile deserves a second attempt.
+            if kept and isinstance(error, ConnectionError | http.client.RemoteDisconnected):
+                try:
+                    return self._get()
+                except (OSError, http.client.HTTPException) as again:
+                    self.detach()
+                    error = again
+            raise Unavailable(f"{self._source} gives no counters: {error}") from error
+
+    def _get(self) -> str:
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection(*self._at, timeout=self._timeout_s)
+        self._connection.request("GET", PATH)
+        answer = self._connection.getresponse()
+        body = answer.read(_MAX_BYTES + 1)
+        if answer.status != 200 or len(body) > _MAX_BYTES:
+            raise http.client.HTTPException(f"status {answer.status}, {len(body)} bytes")
+        return body.decode("utf-8", errors="replace")
+
+
+def prepare(series: Iterable[Series], service_port: int) -> dict[str, list[Series]]:
+    """Return the declarations by series name, with the node's port put into the patterns."""
+    prepared: dict[str, list[Series]] = {}
+    for one in series:
+        where = {k: v.replace("{port}", str(service_port)) for k, v in one.where.items()}
+        prepared.setdefault(one.name, []).append(
+            Series(one.name, one.metric, where, one.label, one.factor)
+        )
+    return prepared
+
+
+def gather(text: str, series: dict[str, list[Series]]) -> Iterator[tuple[str, float | None]]:
+    """Yield (metric, value) for every declared metric; None for one that the node lacks.
+
+    Labelled metrics appear with the values that the node has, and not at all if it has none.
+    """
+    sums: dict[str, float | None] = {
+        one.metric: None for some in series.values() for one in some if not one.label
+    }
+    for point in read_points(text, series):
+        for one in series[point.name]:
+            if _matches(point, one):
+                metric = (
+                    f"{one.metric}/{point.labels.get(one.label, '')}" if one.label else (one.metric)
+                )
+                # Micrometer says NaN for a gauge whose object is gone: missing, not a number.
+                if point.value == point.value:
+                    sums[metric] = (sums.get(metric) or 0.0) + point.value / one.factor
+    yield from sums.items()
+
+
+def _matches(point: Point, series: Series) -> bool:
+    return all(
+        fnmatchcase(point.labels.get(label, ""), pattern) for label, pattern in series.where.items()
+    )

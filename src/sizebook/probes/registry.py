@@ -1,0 +1,185 @@
+"""The registry of counters: each declared once, with unit, kind and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class CounterInfo:
+    """One metric of ``counters.parquet``."""
+
+    name: str
+    """As stored; a labelled metric is stored as ``name/label``."""
+    source: str
+    """Kind of source that emits it: the part before the first ``/`` of the stored source."""
+    unit: str
+    kind: Literal["counter", "gauge"]
+    """A counter grows, its differences count; a gauge is true at its time only."""
+    meaning: str
+    label: str = ""
+    """What the label tells apart; empty where there is none."""
+
+
+def find_counter(metric: str) -> CounterInfo:
+    """Return what is known of a stored metric, label or not; KeyError if it is not registered."""
+    info = COUNTERS[metric.partition("/")[0]]
+    if bool(info.label) != ("/" in metric):
+        raise KeyError(metric)
+    return info
+
+
+def _counters(source: str, *rows: tuple[str, ...]) -> list[CounterInfo]:
+    return [CounterInfo(r[0], source, r[1], "counter", *r[2:]) for r in rows]
+
+
+def _gauges(source: str, *rows: tuple[str, ...]) -> list[CounterInfo]:
+    return [CounterInfo(r[0], source, r[1], "gauge", *r[2:]) for r in rows]
+
+
+_CPU = "number of the logical CPU"
+_ALL: tuple[CounterInfo, ...] = (
+    *_counters(
+        "host",
+        ("core_user_s", "s", "CPU time in user mode, nice included", _CPU),
+        ("core_system_s", "s", "CPU time in the kernel, interrupts excluded", _CPU),
+        ("core_idle_s", "s", "Time without anything to run", _CPU),
+        ("core_iowait_s", "s", "Idle time while a disk was awaited", _CPU),
+        ("core_irq_s", "s", "CPU time in hard and soft interrupts", _CPU),
+        ("core_steal_s", "s", "Time the hypervisor gave to others while we had work", _CPU),
+        ("context_switches", "1", "Context switches of the machine"),
+        ("interrupts", "1", "Interrupts served"),
+        ("swap_in_bytes", "B", "Memory read back from swap"),
+        ("swap_out_bytes", "B", "Memory written to swap"),
+        ("major_faults", "1", "Page faults that had to wait for a disk"),
+        ("disk_read_bytes", "B", "Bytes read from a disk", "disk"),
+        ("disk_written_bytes", "B", "Bytes written to a disk", "disk"),
+        ("disk_reads", "1", "Read operations ended", "disk"),
+        ("disk_writes", "1", "Write operations ended", "disk"),
+        ("disk_busy_s", "s", "Time with at least one operation under way", "disk"),
+        ("disk_wait_s", "s", "Time of all operations; its rate is the queue's length", "disk"),
+        ("network_sent_bytes", "B", "Bytes sent", "loopback or all other interfaces"),
+        ("network_received_bytes", "B", "Bytes received", "loopback or all other interfaces"),
+        ("network_sent_packets", "1", "Packets sent", "loopback or all other interfaces"),
+        ("network_received_packets", "1", "Packets received", "loopback or all other interfaces"),
+        ("pressure_some_s", "s", "Time in which some task waited for it (PSI)", "resource"),
+        ("pressure_full_s", "s", "Time in which all tasks waited for it (PSI)", "resource"),
+    ),
+    *_gauges(
+        "host",
+        ("load_1min", "1", "Run-queue length, exponential mean over a minute"),
+        ("runnable_threads", "1", "Threads that run or could, the reading one excluded"),
+        ("memory_available_bytes", "B", "Memory that can be had without swapping"),
+    ),
+    *_counters(
+        "process",
+        ("cpu_user_s", "s", "CPU time in user mode, ended children included; ticks of 10 ms"),
+        ("cpu_system_s", "s", "CPU time in the kernel, ended children included; ticks of 10 ms"),
+        ("process_major_faults", "1", "Page faults that had to wait for a disk"),
+        ("io_read_bytes", "B", "Bytes that the process caused to be read from disks"),
+        ("io_written_bytes", "B", "Bytes that the process caused to be written to disks"),
+        ("switches_voluntary", "1", "Times a living thread gave its CPU up to wait"),
+        ("switches_involuntary", "1", "Times a living thread was taken off its CPU"),
+    ),
+    *_gauges(
+        "process",
+        ("rss_bytes", "B", "Resident memory; of a family, shared pages count once a process"),
+        ("threads", "1", "Threads"),
+        ("processes", "1", "Processes of the family, the first included"),
+        ("handles", "1", "Open file descriptors"),
+    ),
+    *_counters(
+        "jvm",
+        ("jvm_threads_started", "1", "Threads started since the JVM began"),
+        ("classes_loaded", "1", "Classes loaded from class files"),
+        ("classes_shared_loaded", "1", "Classes loaded from the class-data archive"),
+        ("safepoints", "1", "Times all threads were stopped"),
+        ("safepoint_s", "s", "Time in which all threads were stopped"),
+        ("safepoint_sync_s", "s", "Time it took to stop them"),
+        ("jit_compilations", "1", "Methods compiled"),
+        ("jit_invalidations", "1", "Compiled methods thrown away"),
+        ("jit_code_bytes", "B", "Machine code made"),
+        ("jit_s", "s", "Time of the compiler threads at work"),
+        ("monitor_contentions", "1", "Times a thread found a monitor taken (not in Java 25)"),
+        ("gc_count", "1", "Collections", "collector"),
+        ("gc_s", "s", "Time of its pauses", "collector"),
+    ),
+    *_gauges(
+        "jvm",
+        ("jvm_threads_live", "1", "Threads alive"),
+        ("metaspace_used_bytes", "B", "Memory of class metadata"),
+        ("space_used_bytes", "B", "Used; G1 tells it at collections only", "space of the heap"),
+        ("space_capacity_bytes", "B", "Committed", "space of the heap"),
+    ),
+    *_counters(
+        "server",
+        ("requests_total", "1", "Requests answered on the node's service port"),
+        ("request_s", "s", "Time the node took for them"),
+        ("request_errors_total", "1", "Requests answered with status 400 or above"),
+        ("sent_bytes", "B", "Bytes of the answers' bodies"),
+        ("answers_total", "1", "Requests answered by the application", "HTTP status"),
+        ("pool_timeouts_total", "1", "Requests for a database connection given up"),
+        ("pool_acquired_total", "1", "Database connections lent"),
+        ("pool_acquire_s", "s", "Time threads waited to be lent one"),
+        ("pool_usage_s", "s", "Time connections were lent"),
+        ("allocated_bytes", "B", "Bytes allocated on the heap, told at collections"),
+        ("gc_pauses_total", "1", "Pauses for garbage collection"),
+        ("gc_pause_s", "s", "Time of these pauses, in whole ms each"),
+        ("jvm_cpu_s", "s", "CPU time of the JVM by its own account"),
+    ),
+    *_gauges(
+        "server",
+        ("threads_busy", "1", "Worker threads at work on a request"),
+        ("threads_created", "1", "Worker threads there are"),
+        ("threads_limit", "1", "Most worker threads there may be"),
+        ("connections_open", "1", "Connections of clients"),
+        ("pool_active", "1", "Database connections lent out"),
+        ("pool_idle", "1", "Database connections at rest"),
+        ("pool_waiting", "1", "Threads waiting for a database connection"),
+        ("pool_limit", "1", "Most database connections there may be"),
+        ("heap_used_bytes", "B", "Heap in use, garbage included"),
+        ("heap_committed_bytes", "B", "Heap the JVM has taken from the system"),
+        ("heap_live_bytes", "B", "Old generation after its last collection"),
+        ("code_cache_used_bytes", "B", "Compiled code kept, all segments"),
+        ("threads_in_state", "1", "Threads of the JVM", "state"),
+        ("files_open", "1", "Open file descriptors by the JVM's account"),
+    ),
+    *_counters(
+        "database",
+        ("commits_total", "1", "Transactions committed"),
+        ("rollbacks_total", "1", "Transactions rolled back"),
+        ("blocks_read", "1", "Blocks of 8 kB not found in PostgreSQL's buffers"),
+        ("blocks_hit", "1", "Blocks of 8 kB found there"),
+        ("rows_returned", "1", "Rows read by scans"),
+        ("rows_fetched", "1", "Rows fetched through indexes"),
+        ("rows_inserted", "1", "Rows inserted"),
+        ("rows_updated", "1", "Rows updated"),
+        ("rows_deleted", "1", "Rows deleted"),
+        ("temporary_files", "1", "Files written for sorts and hashes that did not fit"),
+        ("temporary_bytes", "B", "Bytes written to them"),
+        ("deadlocks", "1", "Deadlocks found"),
+        ("wal_bytes", "B", "Write-ahead log of the whole cluster"),
+        ("checkpoints", "1", "Checkpoints of the whole cluster, timed and asked for"),
+    ),
+    *_gauges(
+        "database",
+        ("backends", "1", "Connections to the database"),
+        ("backends_in_state", "1", "Connections, the probe's excluded", "state"),
+        ("backends_waiting", "1", "Working connections that wait", "what they wait for"),
+        ("database_bytes", "B", "Size on disk"),
+    ),
+    *_counters(
+        "probes",
+        ("sampler_cpu_s", "s", "CPU time of the sampling thread"),
+        ("probe_cpu_s", "s", "CPU time of the probe's readings, snapshots included", "probe"),
+        ("missed_ticks", "1", "Deadlines that passed before the probe was read", "probe"),
+        ("failed_reads", "1", "Readings that are missing since the probe failed", "probe"),
+    ),
+)
+
+COUNTERS: dict[str, CounterInfo] = {info.name: info for info in _ALL}
+"""Every counter that a probe may emit, by its name without label.
+
+The load generator's own counters (source ``generator``) are described in ``load.vitals``.
+"""

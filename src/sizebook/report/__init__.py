@@ -1,0 +1,16 @@
+"""Floor 4: what a reader sees, as a function of bundles: tables, charts, numbers with evidence."""
+
+from sizebook.report import charts, measures, summaries, tables
+from sizebook.report.page import EvidenceSource, Page
+from sizebook.report.reported import find_reported, reported
+
+__all__ = [
+    "EvidenceSource",
+    "Page",
+    "charts",
+    "find_reported",
+    "measures",
+    "reported",
+    "summaries",
+    "tables",
+]

@@ -1,0 +1,121 @@
+"""Where a published number, figure or table comes from, as a record that travels with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import sizebook
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class EvidenceSource:
+    """One bundle behind a result: its id, its checksum, and what the checks said of it."""
+
+    bundle: str
+    sha256: str
+    verdict: str
+
+    def __post_init__(self) -> None:
+        if not _SHA256.fullmatch(self.sha256):
+            raise ValueError(f"bundle {self.bundle}: {self.sha256!r} is no SHA-256 in hexadecimal")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is needed to audit a result and to make it again."""
+
+    chapter: str
+    parameters: Mapping[str, Any]
+    sources: Sequence[EvidenceSource]
+    command: str
+    commit: str
+    harness: str
+
+    def as_record(
+        self, content_sha256: str, sources: Sequence[EvidenceSource] = ()
+    ) -> dict[str, Any]:
+        """Give the record as plain JSON data, with the checksum of what is shown.
+
+        ``sources`` are the bundles behind this one result; without any, the chapter's.
+        """
+        return {
+            "chapter": self.chapter,
+            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
+            "sources": [asdict(source) for source in sources or self.sources],
+            "command": self.command,
+            "commit": self.commit,
+            "harness": self.harness,
+            "sha256": content_sha256,
+        }
+
+
+def make_evidence(
+    chapter: str,
+    parameters: Mapping[str, Any],
+    sources: Sequence[EvidenceSource],
+    command: str,
+) -> Evidence:
+    """Give the evidence of one chapter's run, with today's commit and harness version filled in."""
+    return Evidence(
+        chapter=chapter,
+        parameters=dict(parameters),
+        sources=tuple(sources),
+        command=command,
+        commit=find_commit(),
+        harness=sizebook.__version__,
+    )
+
+
+def find_commit(folder: Path | None = None) -> str:
+    """Give the commit of the checkout, ``+changes`` behind it if files differ, or "unknown".
+
+    The runner passes it in ``SIZEBOOK_COMMIT``, so that all chapters of one run agree.
+    """
+    given = os.environ.get("SIZEBOOK_COMMIT")
+    if given:
+        return given
+    here = folder or Path.cwd()
+    commit = _ask_git(here, "rev-parse", "HEAD")
+    if commit is None:
+        return "unknown"
+    changes = _ask_git(here, "status", "--porcelain", "--untracked-files=no")
+    return commit + ("+changes" if changes else "")
+
+
+def hash_text(text: str) -> str:
+    """Give the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_json(data: Any) -> str:
+    """Give the SHA-256 of JSON data, whatever the order of its keys."""
+    return hash_text(json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False))
+
+
+def _ask_git(folder: Path, *words: str) -> str | None:
+    try:
+        answer = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def _plain(value: Any) -> Any:
+    """Give a value as JSON keeps it; anything that JSON does not know becomes its text."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return str(value)

@@ -1,0 +1,217 @@
+"""Confidence intervals of means and of ratios, over replicates.
+
+Which method, on evidence. Coverage of nominal 95 % intervals of the mean, seeded simulation
+(``tests/stats/test_intervals.py`` repeats a part of it), percent:
+
+======================  ====  ====  ====  ====  ====  ====  ====  ====
+replicates                 2     3     4     5     8    10    20    30
+======================  ====  ====  ====  ====  ====  ====  ====  ====
+normal: t                 95    96    94    96    95    95    95    95
+normal: percentile        51    75    78    85    88    90    93    92
+normal: BCa               31    68    77    84    88    90    92    92
+lognormal(0.5): t         95    92    92    92    93    92    92    94
+lognormal: percentile     50    70    79    80    86    88    91    93
+lognormal: BCa            33    66    79    80    87    88    91    92
+1 in 10 slow: t           91    87    81    77    70    72    88    92
+1 in 10 slow: perc.       39    53    58    58    61    66    88    91
+======================  ====  ====  ====  ====  ====  ====  ====  ====
+
+A bootstrap of n values knows nothing beyond those n: at n = 3 a quarter to a third of its
+intervals miss. So below ``BOOTSTRAP_FROM`` replicates the t-interval is returned, from there on
+BCa, which needs no normal distribution. The last two rows show the limit of both: a disturbance
+that hits one replicate in ten is mostly not in a small sample, and no method can see it; only
+more replicates can. One replicate has no interval at all. Sources: Student, Biometrika 6 (1908);
+Efron and Tibshirani, An Introduction to the Bootstrap (1993), ch. 13-14; Hesterberg, The American
+Statistician 69 (2015) on the bootstrap's narrowness in small samples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from sizebook.stats.quantiles import quantile_interval
+
+BOOTSTRAP_FROM = 30
+"""Replicates from which on a bootstrap interval is as honest as a t-interval."""
+RESAMPLES = 4000
+
+Method = Literal["auto", "t", "percentile", "bca"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval; without one, the reason."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    """Replicates (for a ratio: the smaller of the two numbers, or the pairs)."""
+    method: str
+    reason: str = ""
+    """Why there is no interval (or no estimate); empty when there is one."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of high minus low, in the estimate's unit; None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2
+
+    def excludes(self, value: float) -> bool | None:
+        """Return whether the value lies outside; None when there is no interval to lie in."""
+        if self.low is None or self.high is None:
+            return None
+        return not self.low <= value <= self.high
+
+
+def mean_interval(
+    values: ArrayLike, *, level: float = 0.95, method: Method = "auto", seed: int = 0
+) -> Interval:
+    """Return the mean of replicates with its interval.
+
+    ``auto`` takes Student's t below ``BOOTSTRAP_FROM`` values and BCa from there on; ``t`` is the
+    cross-check at any size. ``seed`` fixes the resampling. Raises ValueError for NaN: leave
+    missing replicates out and say so.
+    """
+    data = _clean(values)
+    if data.size < 2:
+        return _none(data, level)
+    return _mean_interval(data, level, _choose(method, data.size), seed)
+
+
+def median_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
+    """Return the median of replicates with its exact interval from order statistics.
+
+    A bootstrap of the median of few values only picks among them, so it is not used. Below six
+    values there is no 95 % interval of a median; the reason says so.
+    """
+    found = quantile_interval(values, 0.5, level)
+    return Interval(
+        found.estimate, found.low, found.high, level, found.n, "order statistics", found.reason
+    )
+
+
+def ratio_interval(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    paired: bool = False,
+    level: float = 0.95,
+    method: Method = "auto",
+    seed: int = 0,
+) -> Interval:
+    """Return how many times the numerator's mean is the denominator's, with its interval.
+
+    Both are replicates of a positive quantity. The estimate is the ratio of geometric means, so
+    that a ratio and its inverse agree and that blocks of different speed weigh alike; where both
+    spread alike it equals the ratio of the arithmetic means. ``paired``: value i of both comes
+    from block i, and the interval is drawn over the blocks' log ratios. Otherwise Welch's t on
+    the logs (Welch, Biometrika 34, 1947), from ``BOOTSTRAP_FROM`` values a side on a percentile
+    bootstrap. One replicate a side gives the ratio without an interval.
+    """
+    a, b = _clean(numerator), _clean(denominator)
+    if paired and a.size != b.size:
+        raise ValueError(f"{a.size} and {b.size} values cannot be paired by block")
+    n = int(min(a.size, b.size))
+    if n == 0:
+        return Interval(None, None, None, level, 0, "none", "no replicates")
+    if min(a.min(), b.min()) <= 0:
+        reason = "a value of zero or below has no ratio"
+        return Interval(None, None, None, level, n, "none", reason)
+    log_a, log_b = np.log(a), np.log(b)
+    estimate = float(np.exp(log_a.mean() - log_b.mean()))
+    if n < 2:
+        return Interval(estimate, None, None, level, n, "none", _ONE)
+    chosen = _choose(method, n)
+    if paired:
+        inner = _mean_interval(log_a - log_b, level, chosen, seed)
+        low, high = inner.low, inner.high
+        how = f"{inner.method} on log ratios by block"
+    elif chosen == "t":
+        low, high = _welch(log_a, log_b, level)
+        how = "Welch t on logs"
+    else:
+        random = np.random.default_rng(seed)
+        differences = _resampled_means(log_a, random) - _resampled_means(log_b, random)
+        low, high = (float(x) for x in np.quantile(differences, _tails(level)))
+        how = "percentile bootstrap on logs"
+    if low is None or high is None:
+        return Interval(estimate, None, None, level, n, how, "no interval of the log ratios")
+    return Interval(estimate, math.exp(low), math.exp(high), level, n, how)
+
+
+_ONE = "one replicate shows no spread; an interval needs two or more"
+
+
+def _clean(values: ArrayLike) -> NDArray[np.float64]:
+    data = np.asarray(values, dtype=np.float64).ravel()
+    if not np.isfinite(data).all():
+        raise ValueError("replicates that are missing or infinite; leave them out and say so")
+    return data
+
+
+def _none(data: NDArray[np.float64], level: float) -> Interval:
+    if data.size == 0:
+        return Interval(None, None, None, level, 0, "none", "no replicates")
+    return Interval(float(data[0]), None, None, level, 1, "none", _ONE)
+
+
+def _choose(method: Method, n: int) -> Method:
+    if method != "auto":
+        return method
+    return "t" if n < BOOTSTRAP_FROM else "bca"
+
+
+def _tails(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2
+
+
+def _mean_interval(data: NDArray[np.float64], level: float, method: Method, seed: int) -> Interval:
+    n, mean = int(data.size), float(data.mean())
+    if np.ptp(data) == 0:
+        return Interval(mean, mean, mean, level, n, "constant")
+    if method == "t":
+        half = stats.t.ppf(_tails(level)[1], n - 1) * data.std(ddof=1) / math.sqrt(n)
+        return Interval(mean, float(mean - half), float(mean + half), level, n, "t")
+    means = _resampled_means(data, np.random.default_rng(seed))
+    tails = np.asarray(_tails(level))
+    if method == "bca":
+        tails = _bca_tails(data, means, tails)
+    low, high = np.quantile(means, tails)
+    return Interval(mean, float(low), float(high), level, n, f"{method} bootstrap")
+
+
+def _resampled_means(data: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
+    picked = random.integers(0, data.size, size=(RESAMPLES, data.size))
+    return np.asarray(data[picked].mean(axis=1))
+
+
+def _bca_tails(
+    data: NDArray[np.float64], means: NDArray[np.float64], tails: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the tails corrected for bias and acceleration (Efron, JASA 82, 1987, eq. 3.9)."""
+    below = (np.count_nonzero(means < data.mean()) + 0.5) / (means.size + 1)
+    bias = stats.norm.ppf(below)
+    left_out = (data.sum() - data) / (data.size - 1)
+    spread = left_out.mean() - left_out
+    acceleration = (spread**3).sum() / (6 * (spread**2).sum() ** 1.5)
+    shifted = bias + stats.norm.ppf(tails)
+    return np.asarray(stats.norm.cdf(bias + shifted / (1 - acceleration * shifted)))
+
+
+def _welch(a: NDArray[np.float64], b: NDArray[np.float64], level: float) -> tuple[float, float]:
+    parts = np.array([x.var(ddof=1) / x.size for x in (a, b)])
+    difference = float(a.mean() - b.mean())
+    if parts.sum() == 0:
+        return difference, difference
+    freedom = parts.sum() ** 2 / (parts**2 / np.array([a.size - 1, b.size - 1])).sum()
+    half = float(stats.t.ppf(_tails(level)[1], freedom) * math.sqrt(parts.sum()))
+    return difference - half, difference + half

@@ -1,0 +1,91 @@
+package refstack.load;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyManager;
+
+/**
+ * Creates the tables of the flight sample and fills them, in one transaction: after it the
+ * database has either all of the new data or what it had before.
+ */
+final class Loader {
+
+    private final Connection connection;
+
+    Loader(Connection connection) {
+        this.connection = connection;
+    }
+
+    /**
+     * What was loaded.
+     *
+     * @param seed   the seed it was made from
+     * @param rows   rows of each table
+     * @param sha256 over the names and the COPY data of all tables in their order
+     */
+    record Result(long seed, Map<String, Long> rows, String sha256) {
+
+        /** One line of JSON. Names and digest have no character that JSON escapes. */
+        String json() {
+            StringBuilder line = new StringBuilder("{\"seed\":" + seed + ",\"tables\":{");
+            String separator = "";
+            for (Map.Entry<String, Long> table : rows.entrySet()) {
+                line.append(separator).append('"').append(table.getKey()).append("\":")
+                        .append(table.getValue());
+                separator = ",";
+            }
+            return line.append("},\"sha256\":\"").append(sha256).append("\"}").toString();
+        }
+    }
+
+    Result load(int flights, long seed) throws SQLException, IOException {
+        List<Table> tables = SampleFlights.tables(flights, seed);
+        connection.setAutoCommit(false);
+        Map<String, Long> rows = new LinkedHashMap<>();
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(schema());
+            CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
+            for (Table table : tables) {
+                rows.put(table.name(),
+                        copy.copyIn(table.copyStatement(), new StringReader(table.copyData())));
+            }
+            statement.execute("analyze carrier, airport, plane, connection, flight");
+        }
+        connection.commit();
+        return new Result(seed, rows, sha256(tables));
+    }
+
+    private static String sha256(List<Table> tables) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (Table table : tables) {
+                digest.update((table.name() + "\n").getBytes(StandardCharsets.UTF_8));
+                digest.update(table.copyData().getBytes(StandardCharsets.UTF_8));
+            }
+            return HexFormat.of().formatHex(digest.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    private static String schema() {
+        try (InputStream in = Loader.class.getResourceAsStream("schema.sql")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

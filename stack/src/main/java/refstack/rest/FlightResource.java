@@ -1,0 +1,96 @@
+package refstack.rest;
+
+import jakarta.ws.rs.BadRequestException;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.NotFoundException;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.UriInfo;
+import java.net.URI;
+import java.util.List;
+import org.springframework.stereotype.Component;
+import refstack.core.ConditionalOnRole;
+import refstack.core.Flight;
+import refstack.core.FlightBackend;
+import refstack.core.FlightKey;
+import refstack.core.FlightSummary;
+import refstack.core.ReferenceSizes;
+import refstack.core.Role;
+
+/** The list of flights and the detail of each. */
+@Path("flights")
+@Component
+@ConditionalOnRole(Role.APP)
+public class FlightResource {
+
+    private final FlightBackend backend;
+    private final AtomPadding padding;
+
+    FlightResource(FlightBackend backend, ReferenceSizes sizes) {
+        this.backend = backend;
+        this.padding = new AtomPadding(sizes);
+    }
+
+    @GET
+    @Produces(MediaType.APPLICATION_JSON)
+    public FlightList listAsJson(@QueryParam("pad") String pad) {
+        refusePadding(pad);
+        return new FlightList(backend.list());
+    }
+
+    /** The list as XML: {@link FlightList} as it is, or bytes if padded. */
+    @GET
+    @Produces("application/xml;qs=0.5")
+    public Object listAsXml(@QueryParam("pad") String pad, @Context UriInfo uri) {
+        List<FlightSummary> flights = backend.list();
+        return isPadded(pad) ? padding.list(flights, server(uri)) : new FlightList(flights);
+    }
+
+    @GET
+    @Path("{carrid}/{connid}/{fldate}")
+    @Produces(MediaType.APPLICATION_JSON)
+    public Flight detailAsJson(@PathParam("carrid") String carrid,
+            @PathParam("connid") String connid, @PathParam("fldate") String fldate,
+            @QueryParam("pad") String pad) {
+        refusePadding(pad);
+        return detail(carrid, connid, fldate);
+    }
+
+    /** The detail as XML: {@link Flight} as it is, or bytes if padded. */
+    @GET
+    @Path("{carrid}/{connid}/{fldate}")
+    @Produces("application/xml;qs=0.5")
+    public Object detailAsXml(@PathParam("carrid") String carrid,
+            @PathParam("connid") String connid, @PathParam("fldate") String fldate,
+            @QueryParam("pad") String pad, @Context UriInfo uri) {
+        boolean padded = isPadded(pad);
+        Flight flight = detail(carrid, connid, fldate);
+        return padded ? padding.detail(flight, server(uri)) : flight;
+    }
+
+    private Flight detail(String carrid, String connid, String fldate) {
+        return backend.detail(FlightKey.parse(carrid, connid, fldate))
+                .orElseThrow(() -> new NotFoundException("There is no such flight."));
+    }
+
+    private static boolean isPadded(String pad) {
+        if (pad != null && !"atom".equals(pad)) {
+            throw new BadRequestException("pad can only be 'atom'.");
+        }
+        return pad != null;
+    }
+
+    private static void refusePadding(String pad) {
+        if (pad != null) {
+            throw new BadRequestException("Only XML can be padded: ask for application/xml.");
+        }
+    }
+
+    private static URI server(UriInfo uri) {
+        return uri.getBaseUri().resolve("/");
+    }
+}

@@ -1,0 +1,123 @@
+package refstack;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A node in this JVM on free ports, and a client for it. */
+final class TestNode implements AutoCloseable {
+
+    private static final HttpClient CLIENT = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1).build();
+    private static TestNode shared;
+
+    private final int port = freePort();
+    private final int managementPort = freePort();
+    private final ConfigurableApplicationContext context;
+
+    private TestNode(String... settings) {
+        List<String> arguments = new ArrayList<>(List.of(settings));
+        arguments.add("--server.port=" + port);
+        arguments.add("--management.server.port=" + managementPort);
+        context = RefStack.application().run(arguments.toArray(String[]::new));
+    }
+
+    /** The app node with a local back end that most tests share. */
+    static synchronized TestNode app() {
+        if (shared == null) {
+            shared = withDatabase();
+        }
+        return shared;
+    }
+
+    /** A node with the database and these settings. */
+    static TestNode withDatabase(String... settings) {
+        List<String> all = new ArrayList<>(List.of(settings));
+        all.add("--spring.datasource.url=" + TestDatabase.url());
+        all.add("--spring.datasource.username=postgres");
+        all.add("--spring.datasource.hikari.maximum-pool-size=4");
+        return new TestNode(all.toArray(String[]::new));
+    }
+
+    /** A node that has no database, with these settings. */
+    static TestNode withoutDatabase(String... settings) {
+        return new TestNode(settings);
+    }
+
+    String root() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    int port() {
+        return port;
+    }
+
+    Answer get(String path, String... headers) {
+        return send("GET", root() + path, headers);
+    }
+
+    Answer management(String path) {
+        return send("GET", "http://127.0.0.1:" + managementPort + path);
+    }
+
+    Answer send(String method, String url, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url))
+                .method(method, HttpRequest.BodyPublishers.noBody());
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        try {
+            return new Answer(CLIENT.send(request.build(),
+                    HttpResponse.BodyHandlers.ofByteArray()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What came back. */
+    record Answer(HttpResponse<byte[]> response) {
+
+        int status() {
+            return response.statusCode();
+        }
+
+        String body() {
+            return new String(response.body(), StandardCharsets.UTF_8);
+        }
+
+        int bytes() {
+            return response.body().length;
+        }
+
+        String header(String name) {
+            return response.headers().firstValue(name).orElse(null);
+        }
+
+        String type() {
+            return header("Content-Type");
+        }
+    }
+}

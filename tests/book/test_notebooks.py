@@ -1,0 +1,159 @@
+"""A chapter's notebook becomes a page, or a clear failure and no page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizebook.book.chapters import find_chapters
+from sizebook.book.notebooks import ProgressLine, RunOutcome, is_up_to_date, run_chapter
+
+TemplateWriter = Callable[..., Path]
+
+SOURCES = '"0" * 64'
+PUBLISH = f"""\
+from sizebook.report.page import EvidenceSource, Page
+sources = [EvidenceSource("s", {SOURCES}, "valid")]
+page = Page("tiny", {{"profile": profile}}, sources=sources, command="again")
+page.value("answer", 42)
+"""
+REPORT = """\
+import json, os
+def report(done):
+    line = {"t": 1.0, "chapter": "tiny", "done": done, "total": 2}
+    line |= {"label": "trials", "left_s": None}
+    with open(os.environ["SIZEBOOK_PROGRESS"], "a") as file:
+        file.write(json.dumps(line) + "\\n")
+"""
+
+
+def run(root: Path, **options: Any) -> RunOutcome:
+    [chapter] = find_chapters(root)
+    return run_chapter(root, chapter, {"profile": "quick"}, **options)
+
+
+def line(done: int) -> ProgressLine:
+    return ProgressLine(t=1.0, chapter="tiny", done=done, total=2, label="trials", left_s=None)
+
+
+def test_page_is_made_then_up_to_date(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """A run makes the page with its parameters and no local path; then nothing is left to do."""
+    write_template(f"import sys\nprint(sys.executable == {sys.executable!r})", PUBLISH)
+    first = run(tmp_path)
+    assert (first.state, first.error) == ("ran", None)
+    assert first.page is not None
+    text = first.page.read_text()
+    assert str(tmp_path) not in text
+    notebook = json.loads(text)
+    assert notebook["cells"][3]["outputs"][0]["text"] == ["True\n"]
+    assert notebook["metadata"]["sizebook_run"]["parameters"] == {"profile": "quick"}
+    record = notebook["cells"][4]["outputs"][0]["metadata"]["sizebook"]
+    assert record["value"] == 42
+    assert record["evidence"]["parameters"] == {"profile": "quick"}
+    assert run(tmp_path).state == "up to date"
+
+    [chapter] = find_chapters(tmp_path)
+    assert not is_up_to_date(tmp_path, chapter, {"profile": "smoke"})
+    bundle = tmp_path / "data" / "runs" / "tiny" / "0001" / "trial.json"
+    bundle.parent.mkdir(parents=True)
+    bundle.write_text("{}")
+    assert not is_up_to_date(tmp_path, chapter, {"profile": "quick"})
+    bundle.unlink()
+    assert is_up_to_date(tmp_path, chapter, {"profile": "quick"})
+    write_template("pass")
+    assert not is_up_to_date(tmp_path, chapter, {"profile": "quick"})
+
+
+def test_user_error_comes_out_as_its_line(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """A UserError in the notebook is the outcome's one line, and the old page is gone."""
+    write_template(
+        "from sizebook.model.errors import HostLacksError\n"
+        "raise HostLacksError(found='no JVM', expected='Java 17', next_step='sizebook doctor')"
+    )
+    old = tmp_path / "book" / "chapters" / "tiny.ipynb"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert outcome.error == "found no JVM; expected Java 17; next: sizebook doctor"
+    assert not old.exists()
+    assert outcome.remains is not None
+    assert outcome.remains.exists()
+
+
+def test_crash_names_cell_and_error(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """Any other exception is named with its kind and its cell."""
+    write_template("1 + 1", "1 / 0", "raise SystemError('never reached')")
+    outcome = run(tmp_path)
+    assert (outcome.state, outcome.error) == ("failed", "ZeroDivisionError: division by zero")
+    assert outcome.cell == 4  # with the cell that papermill adds for the parameters
+
+
+def test_dead_kernel_is_a_failure(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """A notebook whose process dies is a failed chapter, not a hanging one."""
+    write_template("import os\nos._exit(3)")
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert "ended unexpectedly" in str(outcome.error)
+
+
+def test_progress_comes_through(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """Each line that the notebook reports reaches the caller, in order."""
+    write_template(REPORT, "report(1)", "report(2)")
+    lines: list[ProgressLine] = []
+    outcome = run(tmp_path, on_progress=lines.append)
+    assert ("ran", [line(1), line(2)]) == (outcome.state, lines)
+
+
+def test_two_results_with_one_key_fail(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """A notebook that publishes one key twice makes no page."""
+    write_template(PUBLISH, 'page.value("answer", 43)')
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert "two different results as 'answer'" in str(outcome.error)
+
+
+def test_ctrl_c_lets_the_notebook_clean_up(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """Ctrl-C interrupts the cell, its clean-up runs, no later cell does, and no page is left."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    write_template(
+        REPORT,
+        f"import pathlib, threading\nmarks = pathlib.Path({str(marks)!r})\n"
+        "(marks / 'pid').write_text(str(os.getpid()))\n"
+        "try:\n    report(1)\n    threading.Event().wait(60)\n"
+        "finally:\n    (marks / 'cleaned').touch()",
+        "(marks / 'later').touch()",
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, on_progress=lambda _: signal.raise_signal(signal.SIGINT))
+    assert {"pid", "cleaned"} == {each.name for each in marks.iterdir()}
+    assert not (tmp_path / "book" / "chapters" / "tiny.ipynb").exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((marks / "pid").read_text()), 0)
+
+
+def test_deaf_notebook_is_ended(write_template: TemplateWriter, tmp_path: Path) -> None:
+    """A notebook that ignores the interrupt is terminated when its time is over."""
+    pid = tmp_path / "pid"
+    write_template(
+        REPORT,
+        "import pathlib, signal, threading\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        f"pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))\n"
+        "report(1)\nthreading.Event().wait(60)",
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run(
+            tmp_path,
+            on_progress=lambda _: signal.raise_signal(signal.SIGINT),
+            stop_grace_s=0.1,
+        )
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)

@@ -1,0 +1,161 @@
+"""The site shows what the notebooks publish, or does not build."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_book import HOSTILE, make_sample_book, write_alpha
+
+from sizebook.book.site import build_site, check_pages, list_pages
+from sizebook.model.errors import UserError
+
+PLAIN = Path(__file__).parent / "plain_sphinx"
+
+
+def read_page(root: Path, page: str) -> str:
+    return (root / "_build" / "html" / f"{page}.html").read_text()
+
+
+def strip_tags(html: str) -> str:
+    return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def test_numbers_are_quoted_with_unit_and_link(sample_root: Path) -> None:
+    """A page shows a chapter's number in the chapter's format or its own, linked to evidence."""
+    page = read_page(sample_root, "index")
+    text = strip_tags(page)
+    assert "Atom took 12.35\u202fs or, rounded, 12\u202fs; the prose" in text
+    assert "says 3.14." in text
+    assert 'href="chapters/alpha.html#number-total-time"' in page
+    assert "id='number-total-time'" in read_page(sample_root, "chapters/alpha")
+
+
+def test_figures_and_tables_are_numbered_where_they_stand(sample_root: Path) -> None:
+    """The chapter and the page that quotes it each number the figure; references find both."""
+    assert "See Fig. 1, Table 1 and, in the chapter itself, Fig. 1.1." in strip_tags(
+        read_page(sample_root, "index")
+    )
+    chapter = strip_tags(read_page(sample_root, "chapters/alpha"))
+    assert "Fig. 1.1 Total time (synthetic). \u26a0 2 of 12 trials noisy." in chapter
+    assert "Table 1.1 Bytes per answer (synthetic)." in chapter
+    assert "Fig. 1.2 Bytes (synthetic)." in chapter
+
+
+def test_evidence_stands_under_each_result(sample_root: Path) -> None:
+    """The fold holds key, notebook, parameters, bundles with verdicts and checksums, command."""
+    page = read_page(sample_root, "index")
+    assert page.count("<details class='sb-evidence'>") == 2
+    fold = strip_tags(page.split("<details class='sb-evidence'>")[1])
+    for part in (
+        "times",
+        "chapters/alpha.ipynb",
+        "levels = [1, 5]",
+        "synthetic-0002 noisy sha256 " + "b" * 64,
+        "sizebook run alpha -p profile=smoke",
+    ):
+        assert part in fold
+
+
+def test_prose_shows_its_numbers_in_bold_or_not(sample_root: Path) -> None:
+    """The author's Markdown is parsed, the numbers are put in and linked."""
+    chapter = read_page(sample_root, "chapters/alpha")
+    assert "<strong>Atom</strong>" in chapter
+    assert "detail is 3.1 times the JSON detail, in 4,010 requests." in strip_tags(chapter)
+
+
+def test_text_from_data_stays_text(sample_root: Path) -> None:
+    """Tags, roles, links and formulas in data show as they are, and none of them works."""
+    for page in ("chapters/beta", "chapters/alpha", "notes"):
+        html = read_page(sample_root, page)
+        assert "<script>window.stolen" not in html
+        assert 'href="javascript:' not in html
+    shown = HOSTILE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    beta = read_page(sample_root, "chapters/beta").replace("&quot;", '"').replace("&#x27;", "'")
+    assert f"It said {shown} and 2." in strip_tags(beta)
+
+
+def test_scripts_come_only_where_charts_are(sample_site: Path) -> None:
+    """A page without a chart does not load Vega, and no page asks for an outside file."""
+    assert "sizebook-vega" in (sample_site / "index.html").read_text()
+    assert "sizebook-vega" not in (sample_site / "notes.html").read_text()
+    outside = re.compile(r"<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//")
+    for page in sample_site.rglob("*.html"):
+        assert None is outside.search(page.read_text()), page
+
+
+@pytest.fixture
+def book(sample_root: Path, tmp_path: Path) -> Path:
+    """Give a copy of the built sample book that a test may change."""
+    return Path(shutil.copytree(sample_root, tmp_path / "book-copy", symlinks=True))
+
+
+def test_pages_that_quote_a_changed_notebook_are_rebuilt(book: Path) -> None:
+    """A new measurement reaches the chapter and every page that quotes it, unasked."""
+    write_alpha(book, total_time=99.5)
+    build_site(book)
+    assert "Atom took 99.50\u202fs or, rounded, 100\u202fs" in strip_tags(read_page(book, "index"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{val}`chapters/alpha#nothing`", "no value 'nothing' in chapters/alpha.ipynb"),
+        ("{val}`chapters/gamma#x`", "no executed notebook chapters/gamma.ipynb"),
+        ("{val}`chapters/alpha#total-time:.1q`", "cannot format 'chapters/alpha#total-time:.1q'"),
+        ("```{sbfigure} chapters/alpha#sizes\n```", "no figure 'sizes' in chapters/alpha.ipynb"),
+        ("The sum is $a + b$.", "TeX formula 'a + b'"),
+    ],
+)
+def test_a_page_that_cannot_be_right_fails_every_build(book: Path, text: str, message: str) -> None:
+    """A missing key or notebook, a bad format and a formula stop the build, twice in a row too."""
+    (book / "book" / "notes.md").write_text(f"# Notes\n\n## Here\n\n{text}\n")
+    with pytest.raises(UserError, match=re.escape(message)):
+        build_site(book)
+
+
+def test_a_warning_is_not_forgotten_by_the_next_build(book: Path) -> None:
+    """Building again without a change fails again; mended, it succeeds."""
+    notes = book / "book" / "notes.md"
+    right = notes.read_text()
+    notes.write_text(right + "\n{val}`chapters/alpha#nothing`\n")
+    for _ in range(2):
+        with pytest.raises(UserError, match="no value 'nothing'"):
+            build_site(book)
+    notes.write_text(right)
+    assert build_site(book).exists()
+
+
+def test_missing_pages_say_what_makes_them(tmp_path: Path) -> None:
+    """A chapter without measurements is named with its command, a missing text as such."""
+    root = make_sample_book(tmp_path)
+    (root / "book" / "chapters" / "beta.ipynb").unlink()
+    with pytest.raises(UserError, match=r"1 chapters without .*: beta; .* sizebook run beta"):
+        build_site(root)
+    (root / "book" / "notes.md").unlink()
+    with pytest.raises(UserError, match="no file for notes"):
+        check_pages(root)
+    pages = ["index", "notes", "chapters/alpha", "chapters/beta"]
+    assert pages == list_pages(root / "book" / "_toc.yml")
+
+
+def test_plain_sphinx_builds_the_same_book(book: Path) -> None:
+    """Without jupyter-book the same sources build, without a warning, to the same numbers."""
+    output = book / "_build" / "plain"
+    flags = ["-n", "-W", "--keep-going", "-q", "-c", str(PLAIN)]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *flags, str(book / "book"), str(output)],
+        env={**os.environ, "SIZEBOOK_ROOT": str(book)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    plain = strip_tags((output / "index.html").read_text())
+    assert "Atom took 12.35\u202fs or, rounded, 12\u202fs" in plain
+    assert "Fig. 1.1" in plain

@@ -1,0 +1,149 @@
+"""The project's own locustfiles, against servers that answer as the reference stack does."""
+
+from __future__ import annotations
+
+import sys
+
+import polars as pl
+import pytest
+
+from sizebook.load.control import LOCUSTFILES, Generator
+from sizebook.model.errors import TrialError
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+
+DAYS = [f"2011-06-{day:02}" for day in range(1, 13)]
+MILLIS = {day: 1306886400000 + index * 86_400_000 for index, day in enumerate(DAYS)}
+SUMMARY = (
+    "carrid,connid,fldate,airline,airportFrom,cityFrom,airportTo,cityTo,"
+    "departureTime,arrivalTime,price,currency,changedAt"
+)
+
+
+def entry(form: str, day: str) -> str:
+    if form == "rest-json":
+        return f'{{"carrid":"AA","connid":"0017","fldate":"{day}","price":1}}'
+    if form == "odata-json":
+        date = f"\\/Date({MILLIS[day]})\\/"
+        return f'{{"__metadata":{{}},"carrid":"AA","connid":"0017","fldate":"{date}"}}'
+    if form == "odata-atom":
+        return (
+            "<entry><d:carrid>AA</d:carrid><d:connid>0017</d:connid>"
+            f"<d:fldate>{day}T00:00:00</d:fldate></entry>"
+        )
+    return f"<flight><carrid>AA</carrid><connid>0017</connid><fldate>{day}</fldate></flight>"
+
+
+def pages(form: str, mode: str) -> dict[str, tuple[str, bytes]]:
+    """Return list and details in one representation, by path."""
+    start, between, end = {
+        "rest-json": ("[", ",", "]"),
+        "odata-json": ('{"d":{"results":[', ",", "]}}"),
+        "odata-atom": ("<feed>", "", "</feed>"),
+    }.get(form, ("<flights>", "", "</flights>"))
+    kind = {"rest-json": "application/json", "odata-json": "application/json"}.get(
+        form, "application/atom+xml;type=feed" if form == "odata-atom" else "application/xml"
+    )
+    if form.startswith("rest"):
+        query = "?pad=atom" if form.endswith("padded") else ""
+        collection = "/rest/flights" + query
+        details = {day: f"/rest/flights/AA/0017/{day}{query}" for day in DAYS}
+    else:
+        asked = f"$format={form.removeprefix('odata-')}"
+        base = f"/odata/{mode}/FlightCollection"
+        collection = f"{base}?$select={SUMMARY}&{asked}"
+        details = {
+            day: f"{base}(carrid='AA',connid='0017',fldate=datetime'{day}T00:00:00')?{asked}"
+            for day in DAYS
+        }
+    whole = start + between.join(entry(form, day) for day in DAYS) + end
+    return {collection: (kind, whole.encode())} | {
+        path: (kind, entry(form, day).encode()) for day, path in details.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def own(host, tmp_path_factory):
+    log_dir = tmp_path_factory.mktemp("log")
+    with Generator(host, sys.executable, log_dir, locustfiles=LOCUSTFILES) as running:
+        yield running
+
+
+def flights(form: str, mode: str = "standard", **settings) -> LoadProfile:
+    return LoadProfile(
+        locustfile="odata_rest.py",
+        arrivals=ClosedLoop(users=3),
+        phases=Phases(warmup_s=0.1, measured_s=0.3, drain_s=1.0),
+        settings={"representation": form, "mode": mode, "flights": len(DAYS), **settings},
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "mode"),
+    [
+        ("rest-json", "standard"),
+        ("rest-xml", "standard"),
+        ("rest-xml-padded", "standard"),
+        ("odata-json", "compatibility"),
+        ("odata-atom", "standard"),
+    ],
+)
+def test_flights(own, server, tmp_path, form, mode):
+    """A run is one list and each flight once; runs follow each other; whole ones are counted."""
+    server.pages = pages(form, mode)
+    own.prepare(flights(form, mode), {"app": server.url}, tmp_path)
+    seen_in_set_up = server.requests
+    collected = own.run()
+    frame = collected.requests.with_columns(pl.col("name", "phase").cast(pl.String))
+    assert seen_in_set_up == 2
+    assert collected.facts.failed == 0
+    assert frame.height == server.requests - seen_in_set_up
+    runs = frame.group_by("iteration", maintain_order=True).agg(
+        pl.len(),
+        (pl.col("name") == "list").sum().alias("lists"),
+        pl.col("start_ns").min().alias("begin_ns"),
+        (pl.col("start_ns") + pl.col("service_ns")).max().alias("end_ns"),
+        pl.col("user").n_unique().alias("users"),
+    )
+    assert set(runs["len"]) == {len(DAYS) + 1}
+    assert set(runs["lists"]) == {1}
+    assert (runs["begin_ns"].to_numpy()[1:] >= runs["end_ns"].to_numpy()[:-1]).all()
+    assert runs["users"].max() == 3
+    measured = next(mark for mark in collected.phases if mark.name == "measured")
+    whole = runs.filter(
+        (pl.col("begin_ns") >= measured.begin_ns) & (pl.col("end_ns") <= measured.end_ns)
+    )
+    assert abs(collected.facts.iterations - whole.height) <= 1
+    assert collected.facts.iterations > 3
+    assert collected.notes["connections_opened"] == 3
+
+
+def test_flights_that_are_not_as_expected(own, server, tmp_path):
+    """Too few flights fail the set-up; a detail of another flight fails its request."""
+    server.pages = pages("rest-json", "standard")
+    with pytest.raises(TrialError, match="body error at set-up request /rest/flights"):
+        own.prepare(flights("rest-json", flights=11), {"app": server.url}, tmp_path)
+    wrong = server.pages[f"/rest/flights/AA/0017/{DAYS[0]}"]
+    own.prepare(flights("rest-json"), {"app": server.url}, tmp_path)
+    server.pages[f"/rest/flights/AA/0017/{DAYS[5]}"] = wrong
+    collected = own.run()
+    share = collected.facts.failed / collected.facts.issued
+    assert share == pytest.approx(1 / (len(DAYS) + 1), abs=0.02)
+    assert set(collected.requests["error"].unique().cast(pl.String)) == {"", "body"}
+
+
+def test_null(own, server, tmp_path):
+    """The calibration's load runs as an ordinary trial, and checks the length of each body."""
+    load = LoadProfile(
+        locustfile="null.py",
+        arrivals=ClosedLoop(users=2),
+        phases=Phases(warmup_s=0.0, measured_s=0.2, drain_s=1.0),
+    )
+    own.prepare(load, {"nullserver": server.url}, tmp_path)
+    assert own.run().facts.failed == 0
+    own.prepare(
+        load.model_copy(update={"settings": {"expect_bytes": 5}}),
+        {"nullserver": server.url},
+        tmp_path,
+    )
+    facts = own.run().facts
+    assert facts.failed == facts.issued > 0

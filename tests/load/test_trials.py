@@ -1,0 +1,267 @@
+"""Whole trials: the generator's process against a small real server."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sizebook.load.collect import Collected
+from sizebook.load.control import Generator
+from sizebook.load.protocol import SCHEDULE_FILE
+from sizebook.load.schedule import arrival_offsets
+from sizebook.model.bundle import REQUEST_COLUMNS
+from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
+
+PAGE = """
+from sizebook.load.settings import Setting
+from sizebook.load.users import Expect, LeanHttpUser
+
+class Reader(LeanHttpUser):
+    settings = {"path": Setting("/")}
+
+    def iteration(self):
+        self.get(str(self.setting("path")), name="page", check=Expect(length=1024))
+"""
+
+FOREIGN = """
+from locust import FastHttpUser, HttpUser, constant, task
+
+class Fast(FastHttpUser):
+    wait_time = constant(0.01)
+    @task
+    def get(self):
+        self.client.get("/", name="fast")
+
+class Plain(HttpUser):
+    wait_time = constant(0.01)
+    @task
+    def get(self):
+        with self.client.get("/wrong", name="plain", catch_response=True) as answer:
+            if answer.status_code == 500:
+                answer.failure("five hundred")
+"""
+
+FAST_SCENARIO = """
+from locust import FastHttpUser
+from sizebook.load.users import Scenario
+
+class Reader(Scenario, FastHttpUser):
+    def iteration(self):
+        self.client.get("/", name="fast")
+"""
+
+
+def carry_out(
+    generator: Generator,
+    out: Path,
+    locustfiles: Path,
+    url: str,
+    text: str,
+    arrivals: Arrivals,
+    **more,
+) -> Collected:
+    (locustfiles / "scenario.py").write_text(text)
+    phases = more.pop("phases", Phases(warmup_s=0.2, measured_s=0.6, drain_s=1.0))
+    start_ns = more.pop("start_ns", None)
+    load = LoadProfile(locustfile="scenario.py", arrivals=arrivals, phases=phases, **more)
+    generator.prepare(load, {"app": url}, out)
+    return generator.run(start_ns=start_ns)
+
+
+def assert_closed(collected: Collected) -> None:
+    facts = collected.facts
+    assert facts.issued == facts.completed + facts.failed + facts.dropped
+    assert collected.requests.height == facts.completed + facts.failed
+    assert collected.requests.filter(pl.col("error") != "").height == facts.failed
+    assert collected.notes["locust_requests"] == collected.requests.height
+
+
+@pytest.fixture
+def run(generator, tmp_path, locustfiles):
+    return lambda url, text, arrivals, **more: carry_out(
+        generator, tmp_path, locustfiles, url, text, arrivals, **more
+    )
+
+
+def test_closed_loop_end_to_end(run, server):
+    """The server counts what the client counts; every column is there; connections are kept."""
+    collected = run(server.url, PAGE, ClosedLoop(users=5))
+    assert_closed(collected)
+    frame = collected.requests
+    assert frame.columns == list(REQUEST_COLUMNS)
+    assert frame.height == server.requests > 50
+    assert collected.facts.failed == 0
+    assert collected.notes["connections_opened"] == 5
+    assert (frame["start_ns"] == frame["intended_ns"]).all()
+    assert (frame["latency_ns"] == frame["service_ns"]).all()
+    assert set(frame["user"]) == set(range(5))
+    assert frame["iteration"].n_unique() == frame.height
+    assert frame["body_bytes"].unique().to_list() == [1024]
+    assert collected.facts.cpu_s > 0
+    assert {"cpu_share", "lag_p99_ms"} <= set(collected.counters["metric"]) or (
+        collected.counters.is_empty()
+    )
+    assert set(collected.facts.versions) == {"locust", "gevent", "sizebook", "python"}
+
+
+def test_phases_by_intended_start(run, server):
+    """Phases follow each other without gap, hold their planned lengths, and label every row."""
+    phases = Phases(ramp_s=0.3, warmup_s=0.2, measured_s=0.4, drain_s=1.0)
+    collected = run(server.url, PAGE, ClosedLoop(users=3), phases=phases)
+    marks = collected.phases
+    assert [mark.name for mark in marks] == ["ramp", "warm-up", "measured", "drain"]
+    lengths = [(mark.end_ns - mark.begin_ns) / 1e9 for mark in marks[:3]]
+    assert lengths == pytest.approx([0.3, 0.2, 0.4])
+    assert all(one.end_ns == two.begin_ns for one, two in itertools.pairwise(marks))
+    for mark in marks:
+        rows = collected.requests.filter(pl.col("phase").cast(pl.String) == mark.name)
+        assert rows.filter(
+            (pl.col("intended_ns") < mark.begin_ns) | (pl.col("intended_ns") >= mark.end_ns)
+        ).is_empty()
+    firsts = collected.requests.group_by("user").agg(pl.col("start_ns").min()).sort("user")
+    starts = (firsts["start_ns"] - marks[0].begin_ns) / 1e9
+    assert starts.to_list() == pytest.approx([0.0, 0.1, 0.2], abs=0.08)
+
+
+def test_think_time_sets_the_rate(run, server):
+    """A user with a fast server makes 1/think requests a second."""
+    collected = run(
+        server.url, PAGE, ClosedLoop(users=10, think_s=0.05),
+        phases=Phases(warmup_s=0.2, measured_s=1.0, drain_s=1.0),
+    )  # fmt: skip
+    measured = collected.requests.filter(pl.col("phase").cast(pl.String) == "measured")
+    assert measured.height == pytest.approx(10 / 0.05, rel=0.15)
+
+
+def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
+    """Each due time of the stored, reproducible schedule is the intended start of one request."""
+    arrivals = OpenArrivals(kind="poisson", rate_per_s=300, users=50)
+    collected = run(server.url, PAGE, arrivals, seed=9)
+    assert_closed(collected)
+    offsets = np.load(tmp_path / SCHEDULE_FILE)
+    np.testing.assert_array_equal(offsets, arrival_offsets(arrivals, 0.8, seed=9))
+    intended = np.sort(collected.requests["intended_ns"].to_numpy())
+    np.testing.assert_array_equal(intended, offsets + collected.phases[0].begin_ns)
+    late_ns = (collected.requests["start_ns"] - collected.requests["intended_ns"]).to_numpy()
+    assert late_ns.min() >= 0
+    assert np.median(late_ns) < 1_000_000
+    assert collected.facts.late_starts == int((late_ns > 1_000_000).sum())
+    assert collected.facts.dropped == 0
+
+
+def test_a_stall_shows_in_latency_not_in_service_time(run, server):
+    """A freeze of 1 s under 10 users at 200/s: latencies are those computed from the schedule."""
+    begin_ns = time.monotonic_ns() + 500_000_000
+    freeze_ns = begin_ns + 700_000_000
+    server.freeze_at(freeze_ns / 1e9, 1.0)
+    collected = run(
+        server.url, PAGE, OpenArrivals(kind="constant", rate_per_s=200, users=10),
+        phases=Phases(warmup_s=0.3, measured_s=2.7, drain_s=2.0), start_ns=begin_ns,
+    )  # fmt: skip
+    assert_closed(collected)
+    assert collected.phases[0].begin_ns == begin_ns
+    frame = collected.requests
+    due_ns = frame["intended_ns"].to_numpy()
+    stalled = (due_ns > freeze_ns) & (due_ns < freeze_ns + 900_000_000)
+    truth_ns = freeze_ns + 1_000_000_000 - due_ns[stalled]
+    error_ns = frame["latency_ns"].to_numpy()[stalled] - truth_ns
+    assert stalled.sum() == pytest.approx(180, abs=2)
+    assert error_ns.min() > -25_000_000
+    assert np.median(error_ns) < 100_000_000
+    assert (frame["service_ns"] > 300_000_000).sum() <= 10
+    assert (frame["latency_ns"] > 300_000_000).sum() >= 130
+    assert 150 <= collected.facts.late_starts <= 400
+
+
+def test_arrivals_that_never_start_are_dropped(run, server):
+    """With every user stuck, what was due and never started is counted as dropped."""
+    collected = run(
+        server.url, PAGE, OpenArrivals(kind="constant", rate_per_s=100, users=4),
+        settings={"path": "/never"}, phases=Phases(warmup_s=0.1, measured_s=0.4, drain_s=0.3),
+    )  # fmt: skip
+    facts = collected.facts
+    assert (facts.issued, facts.failed, facts.dropped, facts.completed) == (50, 4, 46, 0)
+    assert collected.requests["error"].unique().to_list() == ["unfinished"]
+    assert (collected.requests["latency_ns"] > 600_000_000).all()
+
+
+@pytest.mark.parametrize(("path", "error"), [("/wrong", "status"), ("/drop", "reset")])
+def test_accounting_closes_when_the_server_misbehaves(run, server, path, error):
+    """Wrong answers and dropped connections are failures by class; nothing is lost or doubled."""
+    collected = run(server.url, PAGE, ClosedLoop(users=4), settings={"path": path})
+    assert_closed(collected)
+    frame = collected.requests
+    assert set(frame["error"].unique().cast(pl.String)) <= {"", error}
+    if path == "/drop":
+        retried = collected.notes["requests_retried"]
+        assert server.dropped == retried + collected.facts.failed > 0
+        assert server.requests == frame.height + retried
+    else:
+        assert collected.facts.failed == server.requests // 5
+
+
+def test_nobody_listens(run):
+    """A refused connection is a failure, and users do not spin on it."""
+    collected = run("http://127.0.0.1:1", PAGE, ClosedLoop(users=2))
+    assert_closed(collected)
+    assert collected.requests["error"].unique().to_list() == ["connect"]
+    assert collected.requests.height < 400
+
+
+def test_locusts_own_users_are_recorded(run, server):
+    """HttpUser and FastHttpUser, unchanged, leave a row a request and who made it."""
+    collected = run(server.url, FOREIGN, ClosedLoop(users=4))
+    assert_closed(collected)
+    frame = collected.requests
+    assert set(frame["name"].unique().cast(pl.String)) == {"fast", "plain"}
+    assert frame.height == server.requests
+    assert set(frame["user"]) == {0, 1, 2, 3}
+    assert set(frame["error"].unique().cast(pl.String)) == {"", "body"}
+    assert frame["start_ns"].min() >= collected.phases[0].begin_ns - 1_000_000
+    assert (frame["service_ns"] > 0).all()
+
+
+def test_locusts_client_with_our_arrivals(run, server):
+    """A scenario on FastHttpUser gets open arrivals and latencies from the intended start."""
+    collected = run(
+        server.url, FAST_SCENARIO, OpenArrivals(kind="constant", rate_per_s=100, users=20)
+    )
+    assert_closed(collected)
+    assert collected.facts.issued == 80 == server.requests
+    offsets_ns = collected.requests["intended_ns"].sort().diff().drop_nulls()
+    assert set(offsets_ns) == {10_000_000}
+
+
+def test_several_trials_in_one_process(run, server):
+    """Nothing of a trial remains in the next: counts start from zero each time."""
+    first = run(server.url, PAGE, ClosedLoop(users=2))
+    second = run(server.url, PAGE, ClosedLoop(users=3))
+    assert first.requests.height + second.requests.height == server.requests
+    assert second.requests["iteration"].min() == 0
+    assert second.notes["connections_opened"] == 3
+
+
+def test_workers_share_the_arrivals(generator, locustfiles, tmp_path, server):
+    """Two workers together carry each arrival once, each under its own number."""
+    (locustfiles / "scenario.py").write_text(PAGE)
+    load = LoadProfile(
+        locustfile="scenario.py",
+        arrivals=OpenArrivals(kind="constant", rate_per_s=100, users=5),
+        phases=Phases(warmup_s=0, measured_s=0.4, drain_s=0.5),
+    )
+    offsets, users = [], set()
+    for worker in range(2):
+        generator.prepare(load, {"app": server.url}, tmp_path / str(worker), worker=worker,
+                          workers=2)  # fmt: skip
+        collected = generator.run()
+        begin_ns = collected.phases[0].begin_ns
+        offsets += (collected.requests["intended_ns"] - begin_ns).to_list()
+        users |= set(collected.requests["user"])
+        assert collected.requests["worker"].unique().to_list() == [worker]
+    assert sorted(offsets) == [k * 10_000_000 for k in range(40)]
+    assert users <= {0, 1, 2, 3, 4}

@@ -1,0 +1,152 @@
+"""The text format and the mapping to our metrics, on captured text and over HTTP."""
+
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+
+from sizebook.probes.base import Unavailable
+from sizebook.probes.exposition import ExpositionError, read_points
+from sizebook.probes.prometheus import SERIES, PrometheusProbe, gather, prepare
+from sizebook.probes.registry import find_counter
+
+CAPTURED = (Path(__file__).parent / "data" / "node.prom").read_text()
+"""A scrape of one app node after some 2861 requests; the many series by URI are thinned out."""
+
+
+def test_captured_text_is_mapped():
+    """The captured node's numbers come out under our names, all of them registered."""
+    found = dict(gather(CAPTURED, prepare(SERIES, 8080)))
+    assert found["requests_total"] == 2861
+    assert (found["threads_busy"], found["threads_limit"]) == (0, 50)
+    assert (found["pool_limit"], found["pool_acquired_total"]) == (20, 2824)
+    assert found["heap_used_bytes"] == 36581056 + 398200 + 29154736
+    assert found["code_cache_used_bytes"] == 1338752 + 4763648 + 17954048
+    assert found["jvm_cpu_s"] == pytest.approx(12.83)
+    assert found["answers_total/200"] == 2819
+    assert {find_counter(metric).source for metric in found} == {"server"}
+
+
+def test_every_series_is_registered():
+    """A declared series has a registered metric, with a label exactly if it is split by one."""
+    for one in SERIES:
+        assert find_counter(f"{one.metric}/x" if one.label else one.metric).source == "server"
+
+
+def test_other_connectors_do_not_count():
+    """Requests on another port, such as scrapes, are not in the node's total; none is missing."""
+    found = dict(gather(CAPTURED, prepare(SERIES, 80)))
+    assert found["requests_total"] is None and found["pool_limit"] == 20
+
+
+def test_not_a_number_is_missing():
+    """Micrometer's NaN for a gauge without object is a missing value."""
+    found = dict(gather("hikaricp_connections_active NaN\n", prepare(SERIES, 80)))
+    assert found["pool_active"] is None
+
+
+def test_same_points_as_the_client_library():
+    """The client library reads the same values from the captured text."""
+    parser = pytest.importorskip("prometheus_client.parser")
+    theirs = {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in parser.text_string_to_metric_families(CAPTURED)
+        for sample in family.samples
+    }
+    names = {line.split("{")[0].split(" ")[0] for line in CAPTURED.splitlines() if line[0] != "#"}
+    ours = {
+        (point.name, tuple(sorted(point.labels.items()))): point.value
+        for point in read_points(CAPTURED, names)
+    }
+    assert len(ours) > 100 and ours == theirs
+
+
+def test_awkward_labels():
+    """Label values may hold braces, commas, blanks, quotes, backslashes and line ends."""
+    line = r'x{a="1,}{ \"q\"",b="\\n\n", c = "",} 1.5e3 1700000000'
+    (point,) = read_points(line, {"x"})
+    assert point.labels == {"a": '1,}{ "q"', "b": "\\n\n", "c": ""}
+    assert point.value == 1500
+    assert [p.value for p in read_points("x +Inf\nx{} -2\ny 3\n\n# x 9\n", {"x"})] == [
+        float("inf"),
+        -2,
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["x", "x one", "x 1 2 3", 'x{a="1 2', 'x{a="1"b="2"} 1', "x{a=1} 1", "x 0x10", "x 1_0"]
+)
+def test_broken_lines_are_refused(line):
+    """A wanted line that is not in the format is an error; an unwanted one is not looked at."""
+    with pytest.raises(ExpositionError):
+        list(read_points(line, {"x"}))
+    assert list(read_points(line, {"y"})) == []
+
+
+class Node(http.server.BaseHTTPRequestHandler):
+    """A management port that answers as its class attributes say."""
+
+    protocol_version = "HTTP/1.1"
+    status, text, connections = 200, CAPTURED, 0
+
+    def setup(self):
+        super().setup()
+        Node.connections += 1
+
+    def do_GET(self):
+        body = Node.text.encode()
+        self.send_response(Node.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def node():
+    Node.status, Node.text, Node.connections = 200, CAPTURED, 0
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def probe_of(port):
+    return PrometheusProbe(
+        "server/app-1", address="127.0.0.1", management_port=port, service_port=8080
+    )
+
+
+def test_scrapes_share_a_connection(node):
+    """Three scrapes use one connection and give the node's numbers."""
+    probe = probe_of(node.server_port)
+    probe.attach()
+    for _ in range(2):
+        found = {sample.metric: sample.value for sample in probe.sample()}
+    probe.detach()
+    assert found["requests_total"] == 2861 and Node.connections == 1
+
+
+def test_bad_answers_are_missing(node):
+    """An error status or text of another form is a missing reading; the next may work."""
+    probe = probe_of(node.server_port)
+    Node.status = 503
+    with pytest.raises(Unavailable, match="status 503"):
+        probe.sample()
+    Node.status, Node.text = 200, "hikaricp_connections_active many\n"
+    with pytest.raises(Unavailable, match="many"):
+        probe.sample()
+    Node.text = CAPTURED
+    assert probe.sample()
+    probe.detach()
+
+
+def test_no_node_is_missing():
+    """Nobody at the port: missing with a reason."""
+    with pytest.raises(Unavailable, match="gives no counters"):
+        probe_of(1).sample()

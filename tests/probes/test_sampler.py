@@ -1,0 +1,198 @@
+"""The sampler with a clock and a wait of the test's own: nothing here sleeps."""
+
+import polars as pl
+import pytest
+
+from sizebook.model.bundle import COUNTER_COLUMNS
+from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.sampler import Sampler
+
+S = 1_000_000_000
+
+
+class Clock:
+    """Time that passes only when somebody waits or works."""
+
+    def __init__(self, stop_s):
+        self.now_ns, self.stop_ns, self.cpu_ns = 0, int(stop_s * S), 0
+
+    def read(self):
+        return self.now_ns
+
+    def cpu(self):
+        return self.cpu_ns
+
+    def wait(self, seconds):
+        self.now_ns += round(seconds * S)
+        return self.now_ns > self.stop_ns
+
+    def work(self, seconds):
+        self.now_ns += round(seconds * S)
+        self.cpu_ns += round(seconds * S)
+
+
+class Fake(QuietProbe):
+    """A probe that takes the given time, fails when told to, and counts its moments."""
+
+    def __init__(self, name, clock, interval_s=1.0, takes_s=0.0, fails=lambda _: None):
+        self.name, self.host, self.interval_s = name, "local", interval_s
+        self._clock, self._takes_s, self._fails = clock, takes_s, fails
+        self.calls, self.moments = 0, []
+
+    def attach(self):
+        self.moments.append("attach")
+
+    def sample(self):
+        self.calls += 1
+        self._clock.work(self._takes_s(self.calls) if callable(self._takes_s) else self._takes_s)
+        if error := self._fails(self.calls):
+            raise error
+        return [Sample("fake", "calls", self.calls), Sample("fake", "lacking", None)]
+
+    def detach(self):
+        self.moments.append("detach")
+
+
+def sampler(clock, *probes):
+    return Sampler(probes, clock_ns=clock.read, thread_cpu_ns=clock.cpu, wait=clock.wait)
+
+
+def values(frame, metric):
+    return frame.filter(pl.col("metric").cast(pl.String) == metric)["value"].to_list()
+
+
+def times(frame, metric):
+    return frame.filter(pl.col("metric").cast(pl.String) == metric)["time_ns"].to_list()
+
+
+def test_deadlines_are_absolute():
+    """Probes of 1 and 4 Hz are read at their own multiples, however long a reading takes."""
+    clock = Clock(3)
+    slow, fast = Fake("slow", clock, 1.0, 0.01), Fake("fast", clock, 0.25, 0.001)
+    run = sampler(clock, slow, fast)
+    run.run()
+    assert (slow.calls, fast.calls) == (3, 12)
+    assert values(run.frame(), "missed_ticks/fast")[-1] == 0
+    assert max(t % (S // 4) for t in times(run.frame(), "calls")) <= 0.012 * S
+
+
+def test_probes_are_spread_over_their_interval():
+    """Four probes of 1 Hz are read a quarter of a second apart, not in one burst."""
+    clock = Clock(2)
+    run = sampler(clock, *(Fake(f"probe{n}", clock) for n in range(4)))
+    run.run()
+    assert times(run.frame(), "calls") == [n * S // 4 for n in range(1, 9)]
+
+
+def test_late_readings_are_counted_not_filled_in():
+    """A reading that takes 3.5 s costs three ticks, which are counted and stay missing."""
+    clock = Clock(9)
+    probe = Fake("slow", clock, 1.0, lambda call: 3.5 if call == 2 else 0.0)
+    run = sampler(clock, probe)
+    run.run()
+    frame = run.frame()
+    assert values(frame, "missed_ticks/slow")[-1] == 3
+    assert [round(t / S, 2) for t in times(frame, "calls")] == [1, 3.75, 6, 7, 8, 9]
+
+
+def test_a_failing_probe_stops_nobody():
+    """What raises is missing with its reason; the others, and later readings, go on."""
+    clock = Clock(4)
+    bad = Fake("bad", clock, fails=lambda call: Unavailable("gone") if call in (2, 3) else None)
+    worse = Fake("worse", clock, fails=lambda call: ZeroDivisionError("oh"))
+    good = Fake("good", clock)
+    run = sampler(clock, worse, bad, good)
+    run.run()
+    assert (bad.calls, worse.calls, good.calls) == (4, 4, 4)
+    assert values(run.frame(), "failed_reads/bad")[-1] == 2
+    told = {(one.probe, one.reason, one.times) for one in run.missing()}
+    assert told == {("bad", "Unavailable: gone", 2), ("worse", "ZeroDivisionError: oh", 4)}
+    assert values(run.frame(), "calls").count(2) == 1
+
+
+def test_missing_values_stay_missing():
+    """A metric that the probe asked for and did not get is null, not zero."""
+    clock = Clock(1)
+    run = sampler(clock, Fake("probe", clock))
+    run.snapshot()
+    assert values(run.frame(), "lacking") == [None]
+
+
+def test_snapshots_bracket_the_run():
+    """As a context manager it attaches, reads once, samples, reads once, detaches."""
+    clock = Clock(0)
+    probe = Fake("probe", clock)
+    run = sampler(clock, probe)
+    with run:
+        pass
+    assert probe.moments == ["attach", "detach"]
+    assert values(run.frame(), "calls") == [1, 2]
+
+
+def test_snapshot_comes_after_a_failed_body():
+    """The last snapshot is taken even if the trial fails."""
+    clock = Clock(0)
+    probe = Fake("probe", clock)
+    run = sampler(clock, probe)
+    with pytest.raises(KeyboardInterrupt), run:
+        raise KeyboardInterrupt
+    assert probe.moments == ["attach", "detach"] and probe.calls == 2
+
+
+def test_a_probe_that_cannot_attach_is_asked_again():
+    """A failing attach is a missing reading with reason; sampling still tries."""
+    clock = Clock(0)
+    probe = Fake("probe", clock)
+    probe.attach = lambda: 1 / 0
+    run = sampler(clock, probe)
+    with run:
+        pass
+    assert probe.calls == 2 and "ZeroDivisionError" in run.missing()[0].reason
+
+
+def test_frame_has_the_columns_of_a_bundle():
+    """Columns and types are those of counters.parquet, with and without readings."""
+    clock = Clock(1)
+    run = sampler(clock, Fake("probe", clock))
+    for _ in range(2):
+        frame = run.frame()
+        assert {n: str(t) for n, t in frame.schema.items()} == COUNTER_COLUMNS
+        run.snapshot()
+
+
+def test_own_cost_is_recorded():
+    """CPU seconds of the sampling thread, and of each probe in it, are counters of their own."""
+    clock = Clock(3)
+    run = sampler(clock, Fake("probe", clock, takes_s=0.01))
+    run.run()
+    assert values(run.frame(), "sampler_cpu_s") == pytest.approx([0.01, 0.02, 0.03])
+    assert values(run.frame(), "probe_cpu_s/probe") == pytest.approx([0.01, 0.02, 0.03])
+
+
+def test_names_are_unique():
+    """Two probes of one name would share their counters."""
+    clock = Clock(1)
+    with pytest.raises(ValueError, match="share a name"):
+        sampler(clock, Fake("same", clock), Fake("same", clock))
+
+
+def test_reasons_are_stored(tmp_path):
+    """Why readings are missing is a file of the bundle, only if any are."""
+    clock = Clock(1)
+    run = sampler(clock, Fake("bad", clock, fails=lambda _: Unavailable("no such database")))
+    run.store(tmp_path)
+    assert not (tmp_path / "logs").exists()
+    run.snapshot()
+    run.store(tmp_path)
+    assert "no such database" in (tmp_path / "logs" / "probes.txt").read_text()
+
+
+def test_real_thread_starts_and_stops():
+    """With the real clock the thread ends at once when told to."""
+    clock = Clock(0)
+    probe = Fake("probe", clock, interval_s=3600)
+    run = Sampler([probe])
+    with run, pytest.raises(RuntimeError, match="is running"):
+        run.start()
+    run.stop()
+    assert probe.calls == 2

@@ -1,0 +1,76 @@
+"""Little's law on requests whose numbers are known beforehand."""
+
+import numpy as np
+import pytest
+
+from sizebook.stats.laws import little_balance
+
+S = 1_000_000_000
+
+
+def balance(start, service, begin=10 * S, end=20 * S, counted=None):
+    start, service = np.array(start, dtype=np.int64), np.array(service, dtype=np.int64)
+    counted = (start >= begin) & (start < end) if counted is None else counted
+    return little_balance(start, service, counted, begin, end)
+
+
+def test_nothing():
+    """No request: nothing in flight, no service time, no residual."""
+    found = balance([], [])
+    assert (found.in_flight, found.throughput_per_s, found.product) == (0, 0, 0)
+    assert np.isnan(found.mean_service_s) and np.isnan(found.residual)
+
+
+def test_one_inside():
+    """One request of 2 s in a window of 10 s: a fifth of a request in flight."""
+    found = balance([12 * S], [2 * S])
+    assert found.in_flight == pytest.approx(0.2)
+    assert found.product == pytest.approx(0.2)
+    assert found.residual == pytest.approx(0)
+
+
+def test_both_edges_are_explained():
+    """Requests that cross the edges count on the side where they belong, with no residual."""
+    found = balance([9 * S, 19 * S], [3 * S, 4 * S])
+    assert found.in_flight == pytest.approx(0.3)
+    assert (found.carried_in, found.carried_out) == pytest.approx((0.2, 0.3))
+    assert found.residual == pytest.approx(0)
+
+
+def test_one_that_covers_the_window():
+    """A request longer than the window is in flight all the time and belongs to no throughput."""
+    found = balance([5 * S], [30 * S])
+    assert (found.in_flight, found.throughput_per_s) == (1.0, 0.0)
+    assert found.residual == pytest.approx(0)
+
+
+def test_mm1_queue():
+    """An M/M/1 queue at 70 % load has 7/3 requests in the system, and the law closes."""
+    random = np.random.default_rng(1)
+    n = 200_000
+    arrive = np.cumsum(random.exponential(1 / 700, n))
+    work = random.exponential(1 / 1000, n)
+    done = np.cumsum(work) + np.maximum.accumulate(
+        arrive - np.concatenate([[0], np.cumsum(work)[:-1]])
+    )
+    start = (arrive * S).astype(np.int64)
+    service = ((done - arrive) * S).astype(np.int64)
+    found = balance(start, service, 10 * S, 250 * S)
+    assert found.in_flight == pytest.approx(7 / 3, rel=0.1)
+    assert abs(found.residual) < 1e-9
+    assert found.edge_share < 0.01
+
+
+def test_wrong_service_times_leave_a_residual():
+    """Rows counted for the window but outside of it are not explained by the edges."""
+    start = np.arange(10 * S, 20 * S, S)
+    counted = np.ones(start.size, dtype=bool)
+    found = balance(start - 5 * S, np.full(start.size, S // 2), counted=counted)
+    assert found.residual == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize(("begin", "service"), [(20 * S, S), (10 * S, -1)])
+def test_impossible_input_is_refused(begin, service):
+    """An empty window and a negative service time are errors."""
+    with pytest.raises(ValueError, match=r"window from|negative service"):
+        balance([12 * S], [service], begin=begin)
