@@ -13,6 +13,7 @@ from sizebook.stack.settings import node_properties
 
 PLACE = Placement(stack=(0,), generator=(1,), total_heap_mib=1024)
 SMOKE = PROFILES["smoke"]
+QUICK = PROFILES["quick"]
 
 
 def setup(treatment):
@@ -56,6 +57,20 @@ def test_a_sub_factor_must_not_change_the_deployment():
     """Such a design cannot be run as declared, and says so."""
     with pytest.raises(ValueError, match="plot='whole'"):
         plan_sessions("c", SMOKE, design(threads_plot="sub"), setup, 0.0)
+
+
+def test_smoke_shares_a_start_where_nothing_needs_a_fresh_one():
+    """Plots with equal deployments are joined in smoke, and have fresh JVMs in quick."""
+    factors = (Factor("format", ("json", "atom")), Factor("users", (1, 10), plot="sub"))
+    formats = Design("d", factors, replicates=2, seed=3)
+
+    def same_stack(treatment):
+        return setup({"threads": 50, "users": treatment["users"]})
+
+    smoke = plan_sessions("c", SMOKE, formats, same_stack, 1.0)
+    quick = plan_sessions("c", QUICK, formats, same_stack, 1.0)
+    assert [len(session.trials) for session in smoke] == [4, 4]
+    assert [len(session.trials) for session in quick] == [2, 2, 2, 2]
 
 
 def test_planned_time_adds_phases_and_set_ups():

@@ -58,20 +58,18 @@ def plan_sessions(
     """
     sessions = []
     for replicate, plots in design.blocks():
-        for plot in plots:
-            trials = tuple(
-                _spec(chapter, profile, design, treatment, replicate, treat(treatment))
-                for treatment in plot
-            )
+        starts = [
+            tuple(_spec(chapter, profile, design, t, replicate, treat(t)) for t in plot)
+            for plot in plots
+        ]
+        for trials in starts:
             _check_shared(trials)
-            sessions.append(
-                Session(
-                    design.experiment,
-                    replicate,
-                    _conditioning(trials, conditioning_s),
-                    trials,
-                )
-            )
+        if not profile.fresh_starts:
+            starts = _join_equal(starts)
+        sessions += [
+            Session(design.experiment, replicate, _conditioning(trials, conditioning_s), trials)
+            for trials in starts
+        ]
     return tuple(sessions)
 
 
@@ -106,6 +104,18 @@ def _check_shared(trials: tuple[TrialSpec, ...]) -> None:
             "a factor with plot='sub' changes the deployment; declare it with plot='whole', "
             "or keep it out of the deployment"
         )
+
+
+def _join_equal(starts: list[tuple[TrialSpec, ...]]) -> list[tuple[TrialSpec, ...]]:
+    """Return fewer starts: plots whose deployments are equal become one."""
+    joined: list[tuple[TrialSpec, ...]] = []
+    for trials in starts:
+        same = [n for n, group in enumerate(joined) if group[0].deployment == trials[0].deployment]
+        if same:
+            joined[same[0]] += trials
+        else:
+            joined.append(trials)
+    return joined
 
 
 def _conditioning(trials: tuple[TrialSpec, ...], seconds: float) -> TrialSpec | None:

@@ -18,6 +18,8 @@ class Profile:
     conditioning_s: float
     """Load after each fresh start of the stack, before its first trial."""
     phases: Phases
+    fresh_starts: bool
+    """True: every whole plot has its own start of the stack; False: equal deployments share one."""
     publishable: bool
     promise: str
 
@@ -28,8 +30,9 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "smoke",
             replicates=1,
-            conditioning_s=0.5,
-            phases=Phases(warmup_s=0.2, measured_s=0.8),
+            conditioning_s=0.3,
+            phases=Phases(warmup_s=0.2, measured_s=0.3),
+            fresh_starts=False,
             publishable=False,
             promise="seconds a trial; proves that everything works, its numbers mean nothing",
         ),
@@ -38,6 +41,7 @@ PROFILES: dict[str, Profile] = {
             replicates=3,
             conditioning_s=3.0,
             phases=Phases(warmup_s=0.3, measured_s=1.5),
+            fresh_starts=True,
             publishable=True,
             promise="minutes a chapter; enough replicates to tell large effects from noise",
         ),
@@ -46,6 +50,7 @@ PROFILES: dict[str, Profile] = {
             replicates=10,
             conditioning_s=30.0,
             phases=Phases(warmup_s=5.0, measured_s=30.0),
+            fresh_starts=True,
             publishable=True,
             promise="hours; the reports' own levels and durations",
         ),

@@ -2,12 +2,13 @@
 
 from sizebook.report import charts, measures, summaries, tables
 from sizebook.report.page import EvidenceSource, Page
-from sizebook.report.reported import find_reported, reported
+from sizebook.report.reported import conditions, find_reported, reported
 
 __all__ = [
     "EvidenceSource",
     "Page",
     "charts",
+    "conditions",
     "find_reported",
     "measures",
     "reported",

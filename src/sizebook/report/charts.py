@@ -24,7 +24,7 @@ def curves(
     y_title: str,
     series_title: str = "",
     log_y: bool = False,
-) -> alt.LayerChart:
+) -> alt.Chart | alt.LayerChart:
     """Return a line a series over an ordered factor, with 95 % intervals where there are any.
 
     ``summary`` has the columns ``x``, ``series``, ``mean``, ``low``, ``high``, ``n``.
@@ -59,7 +59,7 @@ def bars(
     y_title: str,
     category_title: str = "",
     order: Sequence[str] | None = None,
-) -> alt.LayerChart:
+) -> alt.Chart | alt.LayerChart:
     """Return a horizontal bar a category with its 95 % interval; colours as in every chart.
 
     ``summary`` has the columns ``category``, ``mean``, ``low``, ``high``, ``n``.

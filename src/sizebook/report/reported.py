@@ -43,3 +43,13 @@ def find_reported(
     for part in filter(None, treatment.split(";")):
         frame = frame.filter(pl.col("treatment").str.split(";").list.contains(part))
     return frame
+
+
+def conditions(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """Return the frame with one column a named condition of its ``treatment``, null where unsaid.
+
+    A treatment such as ``stack=jersey;threads=20`` has the conditions ``stack`` and ``threads``.
+    """
+    return frame.with_columns(
+        pl.col("treatment").str.extract(rf"(?:^|;){name}=([^;]*)").alias(name) for name in names
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from sizebook.model.records import Scalar
+from sizebook.report.reported import conditions
 from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
 
 UNUSABLE = ("failed",)
@@ -72,21 +73,16 @@ def lookup(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def beside(found: Sequence[tuple[str, pl.DataFrame]], name: str) -> pl.DataFrame:
-    """Return one row a treatment, column ``reported``: what a report printed, with conditions.
+def beside(found: Sequence[tuple[str, pl.DataFrame]], name: str, detail: str) -> pl.DataFrame:
+    """Return one row a treatment, column ``reported``: the values that a report printed.
 
-    Conditions that all of a treatment's values share are left out, so that only what tells them
-    apart (threads, work processes) stands beside the numbers.
+    ``detail`` is the condition written behind each value, such as ``threads``.
     """
     rows = []
     for treatment, frame in found:
-        conditions = [set(text.split(";")) for text in frame["treatment"]]
-        shared = set.intersection(*conditions) if len(conditions) > 1 else set()
-        texts = [
-            f"{value:g} ({', '.join(p for p in text.split(';') if p not in shared)})"
-            for text, value in frame.select("treatment", "value").iter_rows()
-        ]
-        rows.append((treatment, "; ".join(dict.fromkeys(texts))))
+        table = conditions(frame, detail).select("value", detail).unique(maintain_order=True)
+        texts = [f"{v:g} ({detail} {at or 'not said'})" for v, at in table.iter_rows()]
+        rows.append((treatment, "; ".join(texts)))
     return pl.DataFrame(rows, schema={name: pl.String, "reported": pl.String}, orient="row")
 
 

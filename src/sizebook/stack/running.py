@@ -18,6 +18,7 @@ from sizebook.hosts import Host, HostProcess
 from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.stack import postgres
+from sizebook.stack.archive import class_data_archive
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import Jvm, choose_jvm
 from sizebook.stack.settings import node_properties
@@ -214,6 +215,8 @@ class StackRunner:
             for key, value in role.settings.items():
                 command += [f"--{key}", str(value)]
         else:
+            if (archive := class_data_archive(self._build, jvm, self._state)) is not None:
+                command.append(f"-XX:SharedArchiveFile={archive}")
             properties = node_properties(role, stack.targets(), port, management)
             command += ["-jar", self._build.class_path]
             command += [f"--{key}={value}" for key, value in properties.items()]
