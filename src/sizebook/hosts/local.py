@@ -142,8 +142,12 @@ class LocalHost:
 
     def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
         try:
-            for thread in psutil.Process(process.pid).threads():
-                os.sched_setaffinity(thread.id, cpus)
+            moved: set[int] = set()
+            while rest := {t.id for t in psutil.Process(process.pid).threads()} - moved:
+                for thread in rest:  # a thread may be started, or end, while others are moved
+                    with contextlib.suppress(ProcessLookupError):
+                        os.sched_setaffinity(thread, cpus)
+                moved |= rest
         except (OSError, psutil.NoSuchProcess) as error:
             raise TrialError(
                 found=f"{process.name} could not be moved to CPUs {cpus}: {error}",

@@ -95,6 +95,7 @@ class Bench:
                     progress.step("conditioning", planned_s=SETUP_GUESS_S)
                     if session.conditioning is not None:
                         bundles.append(self.trial(started, session.conditioning, folder))
+                    started.stack.pin()
                     while todo:
                         progress.step(_label(todo[0]))
                         spec = todo.pop(0)

@@ -8,14 +8,15 @@ import secrets
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from sizebook.hosts import Host, HostProcess
-from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import CpuSet, DatabaseRole, Deployment, JvmRole
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.stack import postgres
 from sizebook.stack.archive import class_data_archive
@@ -42,6 +43,7 @@ class Node:
     gc_log: Path
     jvm: Jvm
     host: Host
+    cpus: CpuSet
     ready_s: float = 0.0
     """Seconds from start to readiness."""
 
@@ -72,6 +74,16 @@ class RunningStack:
         """Return name to process, in start order."""
         found = {"database-1": self.database} if self.database else {}
         return found | {node.name: node.process for node in self.nodes}
+
+    def pin(self) -> None:
+        """Move the nodes to the CPUs of the deployment; until then they may use all.
+
+        Before it comes what is not measured, start and conditioning: with the compiler's threads
+        on CPUs of their own a JVM is up and warm in half the time.
+        """
+        for node in self.nodes:
+            if node.cpus:
+                node.host.set_cpus(node.process, node.cpus)
 
     def died(self) -> str | None:
         """Return one line on the first process that ended by itself, or None."""
@@ -183,18 +195,22 @@ class StackRunner:
             )
 
     def _start_nodes(self, role: JvmRole, stack: RunningStack, undo: contextlib.ExitStack) -> None:
+        """Start the nodes of a role and wait until they are ready; ``pin`` comes later.
+
+        A node is told from the beginning how many CPUs it will have (-XX:ActiveProcessorCount),
+        so that its collector and pools are those of a JVM that was pinned from the start.
+        """
         host = self._hosts[role.host]
         jvm = choose_jvm(role.jvm)
         started = time.monotonic()
-        nodes = []
+        nodes: list[Node] = []
+        undo.callback(_stop_together, nodes)
         for number in range(1, role.nodes + 1):
-            node = self._start_node(f"{role.role}-{number}", role, jvm, host, stack)
-            undo.callback(host.stop, node.process)
-            nodes.append(node)
-            stack.nodes.append(node)
+            nodes.append(self._start_node(f"{role.role}-{number}", role, jvm, host, stack))
         for node in nodes:
             _wait_ready(node, _READY_TIMEOUT_S)
             node.ready_s = time.monotonic() - started
+        stack.nodes += nodes
         stack.versions[f"jvm {role.role}"] = jvm.title
 
     def _start_node(
@@ -207,6 +223,8 @@ class StackRunner:
         if stack.cluster and "backend" not in stack.targets():  # who holds the data talks to it
             environment |= stack.cluster.environment()
         command = [str(jvm.java), f"-Xms{role.heap_mib}m", f"-Xmx{role.heap_mib}m", *role.flags]
+        if role.cpus:
+            command.append(f"-XX:ActiveProcessorCount={len(role.cpus)}")
         command += [f"-Xlog:gc*,safepoint:file={gc_log}:uptime,level,tags:filecount=0"]
         if role.role == "nullserver":
             management = 0
@@ -224,12 +242,17 @@ class StackRunner:
             name,
             command,
             log=stack.folder / "logs" / f"{name}.log",
-            cpus=role.cpus,
             env=environment,
             cwd=stack.folder,
         )
         url = f"http://{host.address}:{port}"
-        return Node(name, role.role, process, url, management or None, gc_log, jvm, host)
+        return Node(name, role.role, process, url, management or None, gc_log, jvm, host, role.cpus)
+
+
+def _stop_together(nodes: Sequence[Node]) -> None:
+    """Stop the nodes of a role side by side: each takes a second to end in good order."""
+    with ThreadPoolExecutor(max(1, len(nodes))) as pool:
+        list(pool.map(lambda node: node.host.stop(node.process), nodes))
 
 
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
