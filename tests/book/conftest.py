@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from browser import Browser
 from sample_book import make_sample_book
 

@@ -36,6 +36,7 @@ from sizebook.book.evidence_html import number_anchor
 from sizebook.book.records import Record, read_records
 from sizebook.book.sphinx_nodes import add_nodes, make_figure, make_table
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
+from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.model.errors import UserError
 from sizebook.report.wording import format_scalar
 
@@ -224,6 +225,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("val", ValueRole())
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
+    app.add_directive("sbregistry", RegistryDirective)
     app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
     app.add_css_file("sizebook.css", priority=900)
     app.connect("builder-inited", _add_static)

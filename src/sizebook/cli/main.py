@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -42,8 +45,14 @@ def _options(
     """A benchmark report book whose every number is measured on this machine."""
 
 
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Take a request to terminate like Ctrl-C: clean up, then end."""
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the command line; a UserError is one line on standard error and exit code 1."""
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         app()
     except UserError as error:

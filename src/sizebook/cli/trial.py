@@ -19,7 +19,7 @@ from sizebook.store.bundles import Bundle
 def trial(
     locustfile: str = typer.Option("odata_rest.py", help="File in locustfiles/."),
     setting: list[str] = typer.Option(
-        ["representation=rest-json"], "--setting", "-s", help="Load setting name=value."
+        [], "--setting", "-s", help="Setting of the load profile, name=value."
     ),
     users: int = typer.Option(10, min=1, help="Users of the closed loop, or carriers at a rate."),
     rate: float = typer.Option(0.0, help="Requests per second; 0 = closed loop."),
@@ -38,6 +38,7 @@ def trial(
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
     from sizebook.lab import app_stack, place
+    from sizebook.lab.archive import present_fingerprints
     from sizebook.lab.measuring import opened_bench
     from sizebook.lab.planning import Session
     from sizebook.lab.progress import Progress
@@ -58,7 +59,7 @@ def trial(
                 locustfile=locustfile,
                 arrivals=_arrivals(users, rate, poisson),
                 phases=Phases(warmup_s=warmup, measured_s=measured),
-                settings={"flights": 400, **parse_settings(setting)},
+                settings=parse_settings(setting),
                 seed=seed,
                 cpus=placement.generator,
             ),
@@ -71,6 +72,7 @@ def trial(
             expected=first["msg"],
             next_step="see 'sizebook trial --help'",
         ) from error
+    present_fingerprints(project, spec)  # names a load profile that is not there
     session = Session("by hand", 0, None, (spec,))
     with opened_bench(project, "one trial by hand") as bench:
         progress = Progress("trial", 1, session.planned_s())

@@ -113,6 +113,7 @@ class Bench:
     def trial(self, started: _Started, spec: TrialSpec, folder: Path) -> Bundle:
         """Run one trial and return its bundle; raises _SessionLost after storing a failed one."""
         record = TrialRecord(
+            root=self.project.root,
             spec=spec,
             fingerprints=present_fingerprints(self.project, spec),
             machine=self.host.facts(),
@@ -159,6 +160,7 @@ class Bench:
 
     def _failed(self, spec: TrialSpec, error: TrialError, folder: Path) -> Bundle:
         record = TrialRecord(
+            root=self.project.root,
             spec=spec,
             fingerprints=present_fingerprints(self.project, spec),
             machine=self.host.facts(),

@@ -35,6 +35,8 @@ _SECRET = re.compile(r"(password|token|secret)=\S+", re.IGNORECASE)
 class TrialRecord:
     """What is known of a trial while it runs and when it is over."""
 
+    root: Path
+    """Of the project; its place on disk stays out of the bundle."""
     spec: TrialSpec
     fingerprints: Fingerprints
     machine: MachineFacts
@@ -108,7 +110,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             },
         ),
         outcome="failed" if record.failure else "completed",
-        failure=_without_paths(record.failure, record.stack.folder),
+        failure=_without_paths(record.failure, record),
         generator=collected.facts if collected else None,
         files={},
     )
@@ -119,8 +121,7 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
         CommandRun(
             name=name,
             command=tuple(
-                _without_paths(_SECRET.sub(r"\1=***", word), record.stack.folder)
-                for word in process.command
+                _without_paths(_SECRET.sub(r"\1=***", word), record) for word in process.command
             ),
             exit_code=process.exit_code,
         )
@@ -128,9 +129,10 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
     )
 
 
-def _without_paths(text: str, session_folder: Path) -> str:
+def _without_paths(text: str, record: TrialRecord) -> str:
     """Return the text without this checkout's place on disk and the home folder in it."""
-    for path, word in ((session_folder, "<session>"), (Path.cwd(), "."), (Path.home(), "~")):
+    places = ((record.stack.folder, "<session>"), (record.root, "."), (Path.home(), "~"))
+    for path, word in places:
         if len(path.parts) > 1:
             text = text.replace(str(path), word)
     return text

@@ -19,9 +19,8 @@ def runs(bundle: Bundle) -> pl.DataFrame:
     ``received_bytes``, ``failed``. A run that began in the phase and ended in the drain counts:
     leaving it out would favour short runs. A run that was cut off does not.
     """
-    expected = int(bundle.record.trial.load.settings.get("flights", 0)) + 1
     end = pl.col("start_ns") + pl.col("service_ns")
-    return (
+    table = (
         bundle.requests.group_by("iteration")
         .agg(
             total_s=(end.max() - pl.col("start_ns").min()) / 1e9,
@@ -30,10 +29,12 @@ def runs(bundle: Bundle) -> pl.DataFrame:
             failed=(pl.col("error").cast(pl.String) != "").sum(),
             phase=pl.col("phase").cast(pl.String).sort_by("intended_ns").first(),
         )
-        .filter((pl.col("phase") == "measured") & (pl.col("requests") == expected))
-        .drop("phase")
         .sort("iteration")
     )
+    flights = bundle.record.trial.load.settings.get("flights")
+    whole = pl.lit(int(flights) + 1) if flights is not None else pl.col("requests").max()
+    table = table.filter(pl.col("requests") == whole)
+    return table.filter(pl.col("phase") == "measured").drop("phase")
 
 
 def total_time_s(bundle: Bundle) -> float | None:

@@ -1,0 +1,126 @@
+"""Pages that document themselves: rules, metrics, counters, profiles, settings from the code."""
+
+# docutils brings no types
+# mypy: disable-error-code="import-untyped, misc, no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+import sizebook
+from sizebook.checks import RULES
+from sizebook.lab.profiles import PROFILES
+from sizebook.model.metrics import METRICS
+from sizebook.probes.registry import COUNTERS
+from sizebook.stack.postgres import SETTINGS as DATABASE_SETTINGS
+from sizebook.stack.settings import PROPERTIES
+
+
+class RegistryDirective(SphinxDirective):
+    """```{sbregistry} rules```: what the code declares, as definitions or a table."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the registry's nodes; an unknown name is an error of the page."""
+        name = self.arguments[0]
+        if name not in REGISTRIES:
+            raise self.error(f"no registry {name!r}; there are {', '.join(REGISTRIES)}")
+        for source in _SOURCES:
+            self.env.note_dependency(source)
+        return [REGISTRIES[name]()]
+
+
+def _rules() -> nodes.Element:
+    """Return one definition a rule: what it compares and why, and what to do."""
+    items = nodes.definition_list()
+    for rule in RULES:
+        term = nodes.term("", "", nodes.literal("", rule.id), nodes.Text(f" {rule.title}"))
+        term["ids"].append(rule.id.lower())
+        body = nodes.definition()
+        body += nodes.paragraph("", rule.meaning)
+        advice = nodes.paragraph("", "", nodes.emphasis("", "What to do: "))
+        advice += nodes.Text(rule.remedy)
+        verdict = nodes.paragraph("", "", nodes.emphasis("", "Otherwise the trial is: "))
+        verdict += nodes.Text(rule.verdict)
+        body += [advice, verdict]
+        items += nodes.definition_list_item("", term, body)
+    return items
+
+
+def _metrics() -> nodes.Element:
+    rows = [
+        (m.title, m.unit, m.better, "yes" if m.transferable else "no", m.definition)
+        for m in METRICS.values()
+    ]
+    return _table(("Metric", "Unit", "Better", "Transferable", "Definition"), rows)
+
+
+def _counters() -> nodes.Element:
+    rows = [
+        (c.name, c.source, c.unit, c.kind, c.meaning + (f", by {c.label}" if c.label else ""))
+        for c in COUNTERS.values()
+    ]
+    return _table(("Counter", "Source", "Unit", "Kind", "Meaning"), rows, literal=1)
+
+
+def _profiles() -> nodes.Element:
+    rows = [
+        (
+            p.name,
+            str(p.replicates),
+            "each treatment" if p.fresh_starts else "each deployment",
+            f"{p.conditioning_s:g}",
+            f"{p.phases.warmup_s:g}",
+            f"{p.phases.measured_s:g}",
+            p.promise,
+        )
+        for p in PROFILES.values()
+    ]
+    heads = ("Profile", "Replicates", "Fresh start for", "Conditioning (s)", "Warm-up (s)")
+    return _table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
+
+
+def _settings() -> nodes.Element:
+    rows = [("app, backend", name, value) for name, value in PROPERTIES.items()]
+    rows += [("database", name, value) for name, value in DATABASE_SETTINGS.items()]
+    return _table(("Role", "Setting", "Property, or value that differs from the default"), rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], literal: int = 0) -> nodes.Element:
+    """Return a table; the first ``literal`` columns are set as code."""
+    group = nodes.tgroup(cols=len(heads))
+    group += [nodes.colspec(colwidth=1) for _ in heads]
+    group += nodes.thead("", _row(heads, 0))
+    group += nodes.tbody("", *[_row(row, literal) for row in rows])
+    return nodes.table("", group, classes=["sb-registry"])
+
+
+def _row(cells: Sequence[str], literal: int) -> nodes.row:
+    row = nodes.row()
+    for number, cell in enumerate(cells):
+        text = nodes.literal("", cell) if number < literal else nodes.Text(cell)
+        row += nodes.entry("", nodes.paragraph("", "", text))
+    return row
+
+
+_PACKAGE = Path(sizebook.__file__).parent
+_SOURCES = [
+    str(path)
+    for pattern in ("checks/*.py", "model/metrics.py", "probes/registry.py", "lab/profiles.py",
+                    "stack/*.py")
+    for path in sorted(_PACKAGE.glob(pattern))
+]  # fmt: skip
+"""A page that shows a registry is built again when one of these changes."""
+
+REGISTRIES: dict[str, Callable[[], nodes.Element]] = {
+    "rules": _rules,
+    "metrics": _metrics,
+    "counters": _counters,
+    "profiles": _profiles,
+    "settings": _settings,
+}

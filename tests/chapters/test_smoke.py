@@ -1,0 +1,186 @@
+"""Every chapter is measured for real in its shortest form, and the site is built from it."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from site_check import check_site
+
+from sizebook.book.chapters import find_chapters
+from sizebook.book.records import read_records
+from sizebook.checks import judge
+from sizebook.lab.archive import Archive
+from sizebook.store import Project, find_bundles, open_bundle
+from sizebook.store.bundles import verify_bundle
+
+USERS = [1, 5, 10, 20]
+REPRESENTATIONS = ["odata-atom-compat", "odata-atom", "odata-json", "rest-json", "rest-xml-padded"]
+
+
+def records(project, chapter):
+    """Return what the executed notebook of a chapter publishes."""
+    return read_records(project.root / "book" / "chapters" / f"{chapter}.ipynb")
+
+
+def test_every_chapter_runs_and_says_how_long(project):
+    """One line a chapter on standard output, progress with time left on standard error."""
+    ids = [chapter.id for chapter in find_chapters(project.root)]
+    lines = project.first_run.stdout.splitlines()
+    assert [re.match(r"(\S+): ran in ", line)[1] for line in lines] == ids
+    assert re.search(r"odata-rest: \d+/32 trials, .* left; ", project.first_run.stderr)
+
+
+def test_every_trial_completed_and_its_account_closes(project):
+    """No trial failed; issued = completed + failed + dropped, server count = client count."""
+    bundles = [open_bundle(path) for path in find_bundles(project.root / "data" / "runs")]
+    assert len(bundles) > 32
+    for bundle in bundles:
+        verify_bundle(bundle)
+        findings = {finding.rule: finding for finding in judge(bundle).findings}
+        assert bundle.record.outcome == "completed", bundle.record.failure
+        for rule in ("SB100-completed", "SB101-accounting", "SB102-clock", "SB103-little"):
+            assert findings[rule].passed, findings[rule].message
+        if bundle.record.trial.deployment.find("app"):
+            assert findings["SB104-server-count"].passed, findings["SB104-server-count"].message
+            assert findings["SB301-errors"].passed
+
+
+def test_bundles_name_no_machine_and_no_secret(project):
+    """No place on disk, host name, or password stands in what could be published."""
+    import getpass
+    import socket
+
+    for path in find_bundles(project.root / "data" / "runs"):
+        text = (path / "trial.json").read_text()
+        assert str(project.root) not in text
+        assert socket.gethostname() not in text
+        assert str(Path.home()) + "/" not in text
+        assert "PASSWORD" not in text.upper().replace("PASSWORD=***", "")
+        assert f"/{getpass.getuser()}/" not in text
+
+
+def test_the_chart_holds_every_treatment_and_concurrency(project):
+    """All representations at all numbers of users have a number from this machine."""
+    figure = records(project, "odata-rest")["total-time-curves"]
+    spec = next(v for k, v in figure.bundle.items() if "vegalite" in k)
+    rows = next(iter(spec["datasets"].values()))
+    found = {(row["representation"], row["users"]) for row in rows if row["mean"] is not None}
+    assert found == {(name, users) for name in REPRESENTATIONS for users in USERS}
+    assert all(0 < row["mean"] < 60 for row in rows)
+
+
+def test_padded_xml_has_the_size_of_atom(project):
+    """The payload question is asked at equal bytes: body for body, as counted from the wire."""
+    sizes = {}
+    for path in find_bundles(project.root / "data" / "runs" / "odata-rest"):
+        bundle = open_bundle(path)
+        if bundle.record.trial.experiment == "formats":
+            rows = bundle.requests.filter(pl.col("name").cast(pl.String) == "list")
+            sizes[bundle.record.trial.treatment["representation"]] = rows["body_bytes"][0]
+    assert sizes["rest-xml-padded"] == sizes["odata-atom"]
+    assert sizes["odata-atom"] > sizes["odata-json"] > sizes["rest-json"]
+
+
+def test_reported_numbers_stand_beside_ours(project):
+    """The report's bytes and seconds are in the tables of this machine's."""
+    found = records(project, "odata-rest")
+    assert "2,560" in found["bytes"].text("text/html")
+    assert "846" in found["bytes"].text("text/html")
+    assert "38 (threads 1)" in found["total-time"].text("text/html")
+    assert found["expected"].fields["value"] == 2.5
+
+
+def test_smoke_numbers_say_that_they_mean_nothing(project):
+    """Every figure made from smoke trials carries the doubt in itself and in its caption."""
+    figures = [r for r in records(project, "odata-rest").values() if r.kind == "figure"]
+    assert len(figures) == 4
+    for figure in figures:
+        assert "smoke profile" in figure.fields["caption"]
+        assert "smoke profile" in json.dumps(dict(figure.bundle))
+
+
+def test_every_result_names_its_bundles(project):
+    """Evidence lists bundles that exist, with the checksum that they have."""
+    for key, record in records(project, "odata-rest").items():
+        if key.startswith("reported"):
+            continue
+        sources = record.evidence["sources"]
+        assert sources, key
+        for source in sources:
+            bundle = open_bundle(project.runs("odata-rest") / source["bundle"])
+            assert bundle.sha256 == source["sha256"]
+
+
+def test_nothing_changed_measures_nothing(project):
+    """A second run is up to date and leaves no new bundle."""
+    before = {name: project.bundles(name) for name in ("odata-rest", "calibration")}
+    done = project.sizebook("run", "--profile", "smoke", check=0)
+    assert "odata-rest: up to date" in done.stdout
+    assert {name: project.bundles(name) for name in before} == before
+
+
+def test_rendering_from_bundles_gives_the_same_results(project):
+    """``source`` = a folder: no trial is run, and tables, figures and numbers are identical."""
+    measured = records(project, "odata-rest")
+    before = project.bundles("odata-rest")
+    page = project.root / "book" / "chapters" / "odata-rest.ipynb"
+    kept = page.read_bytes()
+    project.sizebook("run", "odata-rest", "--profile", "smoke", "--source", "data/runs", check=0)
+    replayed = records(project, "odata-rest")
+    page.write_bytes(kept)
+    assert project.bundles("odata-rest") == before
+    assert list(replayed) == list(measured)
+    for key, record in measured.items():
+        assert replayed[key].evidence["sha256"] == record.evidence["sha256"], key
+
+
+def test_a_changed_stack_or_profile_makes_old_bundles_stale_not_wrong(project):
+    """Replayed after a change, bundles are shown and marked; measured again, they are not used."""
+    bundle = next(iter(find_bundles(project.root / "data" / "runs" / "odata-rest")))
+    spec = open_bundle(bundle).record.trial
+    archive = Archive(Project(project.root), "odata-rest")
+    trials = archive.replay(project.root / "data" / "runs", "smoke")
+    assert {trial.stale for trial in trials} == {()}
+    profile = project.root / "locustfiles" / spec.load.locustfile
+    text = profile.read_text()
+    profile.write_text(text + "\n# changed\n")
+    try:
+        done = project.sizebook("plan", "odata-rest", "--profile", "smoke", "--json", check=0)
+        assert json.loads(done.stdout)[0]["missing"] == 32
+    finally:
+        profile.write_text(text)
+
+
+def test_a_source_without_bundles_of_the_profile_is_a_clear_message(project):
+    """The message names the profiles that are there."""
+    done = project.sizebook("run", "odata-rest", "--profile", "full", "--source", "data/runs")
+    assert done.returncode == 1
+    assert "profiles there: smoke" in done.stdout
+    project.sizebook("run", "odata-rest", "--profile", "smoke", check=0)
+
+
+def test_the_site_builds_and_opens_without_complaint(project):
+    """Warnings are errors; no request leaves the machine, no console message, all charts drawn."""
+    done = project.sizebook("build", check=0)
+    index = Path(done.stdout.strip().rsplit(" ", 1)[-1])
+    assert index == project.root / "_build" / "html" / "index.html"
+    assert check_site(index.parent) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("chapters", "--json"),
+        ("plan", "--profile", "smoke", "--json"),
+    ],
+)
+def test_lists_for_other_programs_are_json(project, arguments):
+    """Every chapter has id, title, part, sources and notebook; every plan its trials."""
+    rows = json.loads(project.sizebook(*arguments, check=0).stdout)
+    assert len(rows) == len(find_chapters(project.root))
+    wanted = (
+        {"id", "title", "part", "sources", "notebook"} if "chapters" in arguments else {"trials"}
+    )
+    assert all(wanted <= set(row) for row in rows)

@@ -1,0 +1,241 @@
+"""Bad input, missing parts, interruption and killing: one message, whole bundles, no process."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from sizebook.store import find_bundles, measurement_lock, open_bundle
+from sizebook.store.bundles import verify_bundle
+
+TRIAL = ("trial", "--warmup", "0", "--json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "no-such-chapter"), "no chapter 'no-such-chapter'"),
+        (("run", "odata-rest", "--profile", "fast"), "profile 'fast'"),
+        (("run", "odata-rest", "-p", "colour=red"), "no parameter 'colour'"),
+        (("run", "odata-rest", "-p", "users=many"), "users='many'"),
+        (("run", "odata-rest", "-p", "users"), "parameter 'users'"),
+        (("run", "odata-rest", "--source", "no-such-folder"), "source 'no-such-folder'"),
+        (("plan", "odata-rest", "--profile", "fast"), "profile 'fast'"),
+        (("chapters", "no-such-chapter"), "no chapter"),
+        (("trial", "--locustfile", "none.py"), "load profile 'none.py'"),
+        (("trial", "-s", "representation=paper"), "paper"),
+        (("trial", "-s", "representation"), "setting 'representation'"),
+        (("trial", "-a", "treads=5"), "'treads'"),
+        (("trial", "--topology", "near"), "topology 'near'"),
+        (("trial", "--heap", "9000000"), "MiB of free memory"),
+    ],
+    ids=lambda value: "-".join(value)[:50] if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_message_and_no_traceback(project, arguments, message):
+    """Exit code 1, found/expected/next in one line, and nothing was measured."""
+    done = project.sizebook(*arguments)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert message in said
+    assert "expected" in said
+    assert "next:" in said
+    assert "Traceback" not in said
+
+
+def test_flags_of_the_wrong_type_are_refused_by_name(project):
+    """A malformed flag is named; exit code 2 as usual for usage errors."""
+    done = project.sizebook("trial", "--users", "ten")
+    assert done.returncode == 2
+    assert "--users" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_second_measurement_is_refused(project):
+    """Whoever holds the machine is named."""
+    with measurement_lock("a test"):
+        done = project.sizebook(*TRIAL)
+    assert done.returncode == 1
+    assert f"process {os.getpid()}, a test" in done.stderr
+
+
+def test_a_trial_by_hand_leaves_a_bundle_and_its_numbers(project):
+    """Open arrivals at a rate: offered = achieved, latency from the intended start."""
+    out = project.root / "data" / "by-hand"
+    done = project.sizebook(
+        "trial", "--rate", "100", "--poisson", "--warmup", "0.5", "--measured", "2",
+        "--locustfile", "flight.py", "--out", str(out), "--json", check=0,
+    )  # fmt: skip
+    report = json.loads(done.stdout)
+    bundle = open_bundle(next(iter(find_bundles(out))))
+    rows = bundle.requests
+    assert report["outcome"] == "completed"
+    assert 100 < rows.height < 400
+    assert (rows["latency_ns"] >= rows["service_ns"]).all()
+    assert (rows["start_ns"] >= rows["intended_ns"]).all()
+    findings = {finding["rule"]: finding for finding in report["findings"]}
+    assert findings["SB302-offered"]["passed"] is not None
+
+
+def children_of(pid):
+    """Return the processes below one, however deep."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def start_run(project, *arguments):
+    """Start a measuring command and wait until its stack serves a load."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sizebook.cli", *arguments],
+        cwd=project.root,
+        env={**os.environ, "SIZEBOOK_ROOT": str(project.root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        commands = [" ".join(_command(child)) for child in children_of(process.pid)]
+        if any("refstack.role" in c for c in commands) and any(
+            (project.root / ".sizebook" / "run").glob("*/trial-*")
+        ):
+            return process, children_of(process.pid)
+        time.sleep(0.05)
+    raise AssertionError(f"no trial started: {process.communicate()}")
+
+
+def _command(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def wait_until_gone(processes, seconds=30):
+    """Return the processes that still live after a while."""
+    _, alive = psutil.wait_procs(processes, timeout=seconds)
+    return [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+LONG = ("trial", "--warmup", "0", "--measured", "60")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_trial_leaves_nothing_running(project, number):
+    """Ctrl-C, termination, kill -9: every process ends, whole bundles stay, the next run works."""
+    before = sorted(find_bundles(project.root / "data" / "runs"))
+    process, family = start_run(project, *LONG)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert wait_until_gone(family) == []
+    assert "Traceback" not in said
+    if number != signal.SIGKILL:
+        assert process.returncode == 130
+        assert "finished trials are kept" in said
+    assert sorted(find_bundles(project.root / "data" / "runs")) == before
+    project.sizebook(*TRIAL, "--measured", "0.2", check=0)
+    assert list((project.root / ".sizebook" / "run").glob("*")) == []
+
+
+def test_a_killed_chapter_run_goes_on_where_it_stopped(project):
+    """kill -9 of 'sizebook run' in the middle: finished trials are kept and not measured twice."""
+    process, family = start_run(
+        project, "run", "odata-rest", "--profile", "smoke", "-p", "seed=2", "-p", "users=1,2"
+    )
+    runs = project.runs("odata-rest")
+    known = set(project.bundles("odata-rest"))
+    deadline = time.monotonic() + 60
+    while len(set(project.bundles("odata-rest")) - known) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    assert wait_until_gone(family) == []
+    finished = set(project.bundles("odata-rest")) - known
+    for name in finished:
+        verify_bundle(open_bundle(runs / name))
+    options = ("--profile", "smoke", "-p", "seed=2", "-p", "users=1,2")
+    plan = json.loads(project.sizebook("plan", "odata-rest", *options, "--json", check=0).stdout)
+    measured = [n for n in finished if open_bundle(runs / n).record.trial.purpose == "measured"]
+    assert plan[0]["missing"] == plan[0]["trials"] - len(measured)
+    done = project.sizebook("run", "odata-rest", *options, check=0)
+    assert "odata-rest: ran" in done.stdout
+    keys = [open_bundle(path).record for path in find_bundles(runs)]
+    measured_keys = [r.key for r in keys if r.trial.purpose == "measured"]
+    assert len(measured_keys) == len(set(measured_keys))
+    project.sizebook("run", "odata-rest", "--profile", "smoke", check=0)
+
+
+def test_a_node_that_dies_is_a_failed_trial_with_the_reason(project):
+    """kill -9 of the app in the middle of a trial: a bundle that says so, exit code 1."""
+    out = project.root / "data" / "killed"
+    process, family = start_run(project, *LONG, "--out", str(out), "--json")
+    node = next(p for p in family if "refstack.role" in " ".join(_command(p)))
+    node.kill()
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    report = json.loads(printed)
+    assert report["outcome"] == "failed"
+    assert "app-1 ended with -9" in report["failure"]
+    assert report["verdict"] == "failed"
+    assert wait_until_gone(family) == []
+    verify_bundle(open_bundle(next(iter(find_bundles(out)))))
+
+
+def test_the_stack_can_be_tried_by_hand(project):
+    """up serves, status shows it, a measurement is refused meanwhile, down leaves nothing."""
+    import urllib.request
+
+    up = json.loads(project.sizebook("stack", "up", "--json", check=0).stdout)
+    try:
+        with urllib.request.urlopen(up["urls"]["app"] + "/rest/flights") as answer:
+            assert len(json.load(answer)) == 400
+        assert json.loads(project.sizebook("stack", "status", "--json", check=0).stdout) == up
+        assert project.sizebook("stack", "up").returncode == 1
+        assert "a stack held by hand" in project.sizebook(*TRIAL).stderr
+        family = [psutil.Process(up["holder_pid"]), *children_of(up["holder_pid"])]
+    finally:
+        project.sizebook("stack", "down", check=0)
+    assert wait_until_gone(family) == []
+    assert project.sizebook("stack", "status").returncode == 1
+
+
+def test_an_ordinary_user_can_run_a_trial(project, tmp_path_factory):
+    """Database, nodes and generator work without root."""
+    if os.geteuid() != 0:
+        project.sizebook(*TRIAL, "--measured", "0.2", check=0)
+        return
+    home = tmp_path_factory.mktemp("nobody")
+    for folder in (home, *home.parents):
+        if "pytest" in folder.name:
+            folder.chmod(0o755)
+    copy = home / "project"
+    left_out = shutil.ignore_patterns(".sizebook", "_build", "data", "target")
+    shutil.copytree(project.root, copy, ignore=left_out)
+    (copy / "stack" / "target").symlink_to((project.root / "stack" / "target").resolve())
+    subprocess.run(["chown", "-Rh", "65534:65534", str(home)], check=True)
+    # An ordinary user in every respect but one: the tests' own Python may lie in root's home.
+    ordinary = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    ordinary += ["--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"]
+    done = subprocess.run(
+        [*ordinary, sys.executable, "-m", "sizebook.cli", *TRIAL, "--measured", "0.3"],
+        cwd=copy,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "SIZEBOOK_ROOT": str(copy),
+        },
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["outcome"] == "completed"

@@ -1,0 +1,38 @@
+import pytest
+
+from sizebook.model.errors import HostLacksError
+from sizebook.stack import jvms
+from sizebook.stack.jvms import Jvm, choose_jvm, find_jvms
+
+
+def install(folder, version, java=True):
+    """Make a folder that looks like an installed JVM."""
+    home = folder / f"jvm-{version}"
+    (home / "bin").mkdir(parents=True)
+    (home / "release").write_text(f'IMPLEMENTOR="Somebody"\nJAVA_VERSION="{version}"\n')
+    if java:
+        (home / "bin" / "java").touch()
+    return home
+
+
+def test_jvms_are_found_without_starting_them(tmp_path, monkeypatch):
+    """Version and vendor come from the release file; too old or incomplete ones are left out."""
+    homes = [install(tmp_path, v) for v in ("17.0.15", "25.0.3", "11.0.2", "17.0.1")]
+    homes.append(install(tmp_path, "21.0.1", java=False))
+    monkeypatch.setattr(jvms, "_homes", lambda: iter(homes))
+    assert [jvm.title for jvm in find_jvms()] == ["Somebody 17.0.15", "Somebody 25.0.3"]
+
+
+def test_java_home_comes_first(tmp_path, monkeypatch):
+    """What the user points to is preferred."""
+    home = install(tmp_path, "21.0.9")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert choose_jvm("").home == home
+
+
+def test_without_a_jvm_the_message_says_what_would_bring_it(tmp_path):
+    """None at all, and none of the release asked for."""
+    with pytest.raises(HostLacksError, match=r"no JVM on this machine.*openjdk.*JAVA_HOME"):
+        choose_jvm("", ())
+    with pytest.raises(HostLacksError, match=r"found 17\.0\.1 .* release 25"):
+        choose_jvm("25", (Jvm(tmp_path, "17.0.1", "x"),))
