@@ -45,19 +45,28 @@ def _options(
     """A benchmark report book whose every number is measured on this machine."""
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Take a request to terminate like Ctrl-C: clean up, then end."""
-    raise KeyboardInterrupt
+class _Stop:
+    """Turns Ctrl-C and a request to terminate into KeyboardInterrupt, and remembers it."""
+
+    came = False
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> NoReturn:
+        self.came = True
+        raise KeyboardInterrupt
 
 
 def main() -> None:
     """Run the command line; a UserError is one line on standard error and exit code 1."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    stop = _Stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     try:
         app()
     except UserError as error:
         print(f"sizebook: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except (SystemExit, KeyboardInterrupt):
+        if not stop.came:
+            raise
         print("sizebook: stopped; finished trials are kept", file=sys.stderr)
         sys.exit(130)

@@ -112,7 +112,7 @@ class LocalHost:
                 expected="a host that can limit memory, such as a container",
                 next_step="leave the limit out, or choose a host of another mode",
             )
-        if shutil.which(command[0], path=(env or os.environ).get("PATH")) is None:
+        if not _is_there(command[0], (env or os.environ).get("PATH")):
             raise HostLacksError(
                 found=f"no program {command[0]!r} to start {name}",
                 expected="an executable file",
@@ -163,6 +163,13 @@ class LocalHost:
             probe.bind((self.address, 0))
             port: int = probe.getsockname()[1]
             return port
+
+
+def _is_there(program: str, path: str | None) -> bool:
+    """Return whether there is such a program, by its path or on ``path``."""
+    if os.sep in program:
+        return Path(program).is_file()
+    return shutil.which(program, path=path) is not None
 
 
 def local_facts() -> MachineFacts:

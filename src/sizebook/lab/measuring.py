@@ -131,7 +131,7 @@ class Bench:
             with record.sampler:
                 record.collected = started.generator.run(on_tick=_watch(started.stack))
         except TrialError as error:
-            record.failure = str(error)
+            record.failure = _cause(started.stack) or str(error)
         bundle = write_bundle(record, marks, folder)
         shutil.rmtree(out, ignore_errors=True)
         if record.failure:
@@ -179,6 +179,14 @@ class _SessionLost(Exception):  # noqa: N818 - an outcome, kept inside this modu
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle.record.failure)
         self.bundle = bundle
+
+
+def _cause(stack: RunningStack) -> str | None:
+    """Return which process of the stack has ended, if one has: the reason behind other errors."""
+    deadline = time.monotonic() + 0.5
+    while (died := stack.died()) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return died
 
 
 def _watch(stack: RunningStack) -> Callable[[object], None]:
