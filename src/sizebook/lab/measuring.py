@@ -92,15 +92,19 @@ class Bench:
         while todo:
             try:
                 with self._started(session) as started:
-                    progress.step("conditioning", planned_s=SETUP_GUESS_S)
+                    spent_s = SETUP_GUESS_S
                     if session.conditioning is not None:
+                        progress.step("conditioning", planned_s=spent_s)
                         bundles.append(self.trial(started, session.conditioning, folder))
+                        spent_s = session.conditioning.load.phases.planned_s
                     started.stack.pin()
                     while todo:
-                        progress.step(_label(todo[0]))
+                        progress.step(_label(todo[0]), planned_s=spent_s)
                         spec = todo.pop(0)
                         bundles.append(self.trial(started, spec, folder))
-                        progress.step("stored", spec.load.phases.planned_s, done=1)
+                        progress.step(f"{_label(spec)}: stored", done=1)
+                        spent_s = spec.load.phases.planned_s
+                    progress.step("stopping the stack", planned_s=spent_s)
             except _SessionLost as lost:
                 bundles.append(lost.bundle)
             except TrialError as error:  # the stack did not come up: none of these can run

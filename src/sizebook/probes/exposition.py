@@ -12,9 +12,13 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from sizebook.probes.base import give_way
+
 _LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\\n]|\\[\\"n])*)"\s*(,|$)')
 _ESCAPE = re.compile(r"\\(.)")
 _NUMBER = re.compile(r"[+-]?(?:Inf|NaN|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)")
+
+_LINES_AT_A_TIME = 50
 
 
 class Point(NamedTuple):
@@ -34,7 +38,9 @@ def read_points(text: str, wanted: Collection[str]) -> Iterator[Point]:
 
     Raises ExpositionError for a wanted line that is not in the format; others are not looked at.
     """
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines()):
+        if number % _LINES_AT_A_TIME == 0:
+            give_way()
         if not line.strip() or line[0] == "#":
             continue
         brace = line.find("{")

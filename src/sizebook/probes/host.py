@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
 
 SOURCE = "host"
 _PAGE_FAULT = "pgmajfault "
@@ -39,11 +39,11 @@ class HostProbe(QuietProbe):
         self._disks = frozenset(name for name in counters if _is_disk(name))
 
     def sample(self) -> list[Sample]:
-        return [
-            Sample(SOURCE, metric, value)
-            for part in (_cpus, self._load, _memory, self._disk, _network, self._vm, self._pressure)
-            for metric, value in part()
-        ]
+        samples: list[Sample] = []
+        for part in (_cpus, self._load, _memory, self._disk, _network, self._vm, self._pressure):
+            give_way()
+            samples += [Sample(SOURCE, metric, value) for metric, value in part()]
+        return samples
 
     def _load(self) -> Iterator[tuple[str, float]]:
         try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
 
 PidSource = Callable[[], int | None]
 """Gives the process id, or None while there is no such process (asked at each reading)."""
@@ -100,6 +100,7 @@ class ProcessProbe(QuietProbe):
             raise Unavailable(f"no list of children of {self._source} in this kernel's /proc")
         for pid, parent in members:  # grows while it is walked
             for child in _children(self._proc / str(pid), pid, parent.threads):
+                give_way()
                 with contextlib.suppress(OSError):
                     members.append((child, read_stat(self._proc / str(child))))
             if len(members) > _MAX_FAMILY:
@@ -132,7 +133,10 @@ class ProcessDetailProbe(ProcessProbe):
     def _sums(self, members: list[tuple[int, ProcessStat]]) -> dict[str, float | None]:
         sums: dict[str, float | None] = dict.fromkeys(DETAILS)
         try:
-            numbers = [_details(self._proc / str(pid)) for pid, _ in members]
+            numbers = []
+            for pid, _ in members:
+                give_way()
+                numbers.append(_details(self._proc / str(pid)))
         except (FileNotFoundError, ProcessLookupError):
             return sums  # a member has just ended; the next reading has all of them again
         except PermissionError as error:
