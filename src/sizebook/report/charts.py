@@ -34,7 +34,11 @@ def curves(
     base = alt.Chart(summary).encode(
         x=alt.X(f"{x}:O", title=x_title, axis=alt.Axis(labelAngle=0), sort=None),
         color=alt.Color(
-            f"{series}:N", title=series_title, scale=treatment_scale(names), sort=names
+            f"{series}:N",
+            title=series_title,
+            scale=treatment_scale(names),
+            sort=names,
+            legend=alt.Legend(symbolType="stroke"),
         ),
     )
     y = alt.Y("mean:Q", title=y_title, scale=scale)

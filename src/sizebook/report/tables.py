@@ -104,4 +104,4 @@ def _cell(mean: float | None, low: float | None, high: float | None, digits: int
         return MISSING
     if low is None or high is None:
         return f"{mean:,.{digits}f}"
-    return f"{mean:,.{digits}f} ± {(high - low) / 2:,.{digits}f}"
+    return f"{mean:,.{digits}f}\u00a0±\u00a0{(high - low) / 2:,.{digits}f}"

@@ -51,6 +51,8 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("process", "container", "user-space kernel", "paravirtual kernel", "emulated", "hardware"),
     ("two tiers", "three tiers"),
     ("measured", "reported", "published"),
+    ("app", "database", "backend", "generator"),
+    ("local", "remote"),
 )
 _SLOTS = {name: slot for family in _FAMILIES for slot, name in enumerate(family)}
 
