@@ -77,7 +77,9 @@ def test_figure_is_live_static_and_text(page: Page, shown: list[Any]) -> None:
 
 def test_doubts_are_in_chart_caption_and_picture(page: Page, shown: list[Any]) -> None:
     """A doubt is legible in the specification, in the static picture and in the caption."""
-    page.figure(line().properties(title="Own"), "a", "Caption.", "alt", ["2 of 12 trials noisy"])
+    page.figure(
+        line().properties(title="Own"), "a", "Caption.", "alt", doubts=["2 of 12 trials noisy"]
+    )
     [(bundle, record)] = shown
     assert bundle[MIME]["title"] == {"text": "Own", "subtitle": ["\u26a0 2 of 12 trials noisy"]}
     assert "2 of 12 trials noisy" in bundle["image/svg+xml"]
@@ -86,7 +88,7 @@ def test_doubts_are_in_chart_caption_and_picture(page: Page, shown: list[Any]) -
 
 def test_doubts_need_no_title(page: Page, shown: list[Any]) -> None:
     """A chart without title shows its doubts all the same."""
-    page.figure(line(), "a", "Caption.", "alt", ["one trial stale"])
+    page.figure(line(), "a", "Caption.", "alt", doubts=["one trial stale"])
     assert "one trial stale" in shown[0][0]["image/svg+xml"]
 
 
@@ -112,8 +114,8 @@ def test_table_carries_its_doubts(page: Page, shown: list[Any]) -> None:
     """A table has one id for one key, doubts below the rows, and a checksum of its HTML."""
     table = GT(FRAME)
     before = copy.deepcopy(table)
-    page.table(table, "sizes", "Sizes.", ["one trial stale"])
-    page.table(before, "sizes", "Sizes.", ["one trial stale"])
+    page.table(table, "sizes", "Sizes.", doubts=["one trial stale"])
+    page.table(before, "sizes", "Sizes.", doubts=["one trial stale"])
     (bundle, record), (again, _) = shown
     assert bundle == again
     assert "\u26a0 one trial stale" in bundle["text/html"]

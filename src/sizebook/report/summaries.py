@@ -73,17 +73,24 @@ def lookup(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def beside(found: Sequence[tuple[str, pl.DataFrame]], name: str, detail: str) -> pl.DataFrame:
-    """Return one row a treatment, column ``reported``: the values that a report printed.
+def beside(
+    found: Mapping[str, pl.DataFrame], name: str, condition: str, levels: Sequence[str]
+) -> pl.DataFrame:
+    """Return one row a treatment and one column a level of a condition: what a report printed.
 
-    ``detail`` is the condition written behind each value, such as ``threads``.
+    Column ``reported 20`` holds the values printed for level 20 of the condition, such as
+    ``30; 25; 17``, in the report's order; null where it prints none.
     """
     rows = []
-    for treatment, frame in found:
-        table = conditions(frame, detail).select("value", detail).unique(maintain_order=True)
-        texts = [f"{v:g} ({detail} {at or 'not said'})" for v, at in table.iter_rows()]
-        rows.append((treatment, "; ".join(texts)))
-    return pl.DataFrame(rows, schema={name: pl.String, "reported": pl.String}, orient="row")
+    for treatment, frame in found.items():
+        table = conditions(frame, condition)
+        row: dict[str, str | None] = {name: treatment}
+        for level in levels:
+            values = table.filter(pl.col(condition) == level)["value"]
+            row[f"reported {level}"] = "; ".join(f"{v:g}" for v in dict.fromkeys(values)) or None
+        rows.append(row)
+    columns = (name, *(f"reported {level}" for level in levels))
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String))
 
 
 def words(interval: Interval, digits: int = 2) -> str:

@@ -73,6 +73,7 @@ def intervals_table(
     column_title: str,
     digits: int,
     extra: pl.DataFrame | None = None,
+    extra_title: str = "",
     extra_labels: Mapping[str, str] | None = None,
     note: str = "",
 ) -> GT:
@@ -90,11 +91,13 @@ def intervals_table(
     measured = [name for name in wide.columns if name != rows]
     if extra is not None:
         wide = wide.join(extra, on=rows, how="left", maintain_order="left")
-    labels = {rows: row_label, **(extra_labels or {})}
+    spanners = {column_title: measured}
+    if extra is not None:
+        spanners[extra_title] = [name for name in extra.columns if name != rows]
     return plain_table(
         wide,
-        labels=labels,
-        spanners={column_title: measured},
+        labels={rows: row_label, **(extra_labels or {})},
+        spanners=spanners,
         note=note or "mean ± half the 95 % interval over fresh JVMs",
     )
 
