@@ -97,7 +97,7 @@ def write_alpha(root: Path, total_time: float = 12.345) -> None:
                 "times",
                 "Total time (synthetic).",
                 "Two rising lines",
-                ["2 of 12 trials noisy"],
+                doubts=["2 of 12 trials noisy"],
             ),
             "hide-input",
         )
@@ -119,8 +119,8 @@ def write_beta(root: Path) -> None:
         frame = pl.DataFrame({"name": [HOSTILE, "b"], "n": [1, 2]})
         chart = alt.Chart(frame).mark_bar().encode(x="n:Q", y="name:N")
         cell(lambda: page.value("label", HOSTILE))
-        cell(lambda: page.figure(chart, "bars", HOSTILE, HOSTILE, [HOSTILE]), "remove-input")
-        cell(lambda: page.table(GT(frame), "rows", HOSTILE, [HOSTILE]), "remove-input")
+        cell(lambda: page.figure(chart, "bars", HOSTILE, HOSTILE, doubts=[HOSTILE]), "remove-input")
+        cell(lambda: page.table(GT(frame), "rows", HOSTILE, doubts=[HOSTILE]), "remove-input")
         cell(lambda: page.prose("It said {words} and **{count:d}**.", words=HOSTILE, count=2))
 
 

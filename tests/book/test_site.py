@@ -57,7 +57,7 @@ def test_evidence_stands_under_each_result(sample_root: Path) -> None:
         "chapters/alpha.ipynb",
         "levels = [1, 5]",
         "synthetic-0002 noisy sha256 " + "b" * 64,
-        "sizebook run alpha -p profile=smoke",
+        "sizebook run alpha",
     ):
         assert part in fold
 

@@ -80,7 +80,12 @@ def _notebook_display() -> Callable[[str, int, int], None] | None:
     """Return a function that updates one output of the running cell, or None outside a kernel."""
     if "ipykernel" not in sys.modules:
         return None
-    from IPython.display import display  # noqa: PLC0415 - costs 0.2 s where it is not needed
+    # Imported here, since it costs 0.2 s where it is not needed.
+    from IPython.core.getipython import get_ipython  # noqa: PLC0415
+    from IPython.display import display  # noqa: PLC0415
+
+    if getattr(get_ipython(), "kernel", None) is None:
+        return None
 
     handle: Any = None
 
