@@ -28,7 +28,7 @@ build:  ## build the site from the executed notebooks
 	@$(SIZEBOOK) build $(ARGS)
 
 lab: setup  ## open the notebooks in JupyterLab
-	@$(BIN)/jupyter lab --notebook-dir=. notebooks $(ARGS)
+	@$(BIN)/jupyter lab --notebook-dir=. $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 test: setup  ## run every test: lint, types, Java, Python, smoke run, site in a browser
 	@bash tests/run.sh $(ARGS)
