@@ -13,7 +13,8 @@ missing=()
 while read -r package command _; do
   case $package in ''|'#'*) continue ;; esac
   if [ "$package" = fonts-dejavu-core ]; then
-    fc-list 2>/dev/null | grep -qi dejavu || missing+=("$package")
+    [ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] ||
+      fc-list 2>/dev/null | grep -qi dejavu || missing+=("$package")
   elif ! command -v "$command" >/dev/null 2>&1; then
     missing+=("$package")
   fi
