@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from sizebook.book.chapters import find_chapters, get_chapter
 from sizebook.cli.output import print_json, print_table
 from sizebook.store import find_project
 
@@ -14,6 +13,8 @@ def chapters(
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """List the chapters: id, title, part, sources, notebook; with an id, its parameters too."""
+    from sizebook.book.chapters import find_chapters, get_chapter
+
     root = find_project().root
     found = [get_chapter(root, chapter)] if chapter else find_chapters(root)
     if as_json:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from sizebook.cli.output import print_json, print_table
-from sizebook.cli.selection import select
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ def plan(
 ) -> None:
     """Say which trials a run would measure and how long it should take; measures nothing."""
     from sizebook.book.planning import plan_chapter
+    from sizebook.cli.selection import select
 
     root = find_project().root
     planned = [

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from sizebook.cli.selection import select
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ def run(
     What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
     """
     from sizebook.book.notebooks import run_chapter
+    from sizebook.cli.selection import select
 
     root = find_project().root
     selected = select(root, chapter or [], profile, source, param)
