@@ -84,37 +84,6 @@ def bars(
     )
 
 
-def grouped_bars(
-    frame: pl.DataFrame,
-    *,
-    category: str,
-    group: str,
-    value: str,
-    y_title: str,
-    category_title: str = "",
-    group_title: str = "",
-) -> alt.Chart:
-    """Return bars side by side: one group of bars a category, one colour a ``group``.
-
-    Good for measured beside reported values; rows with a null value have no bar.
-    """
-    groups = _names(frame, group)
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=alt.X(f"{value}:Q", title=y_title, scale=alt.Scale(zero=True)),
-            y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
-            yOffset=alt.YOffset(f"{group}:N", sort=groups),
-            color=alt.Color(
-                f"{group}:N", title=group_title, scale=treatment_scale(groups), sort=groups
-            ),
-            tooltip=[category, group, alt.Tooltip(f"{value}:Q", title=y_title, format=_NUMBER)],
-        )
-        .properties(width="container", height=40 + 26 * len(groups) * frame[category].n_unique())
-    )
-
-
 def stacked_bars(
     frame: pl.DataFrame,
     *,

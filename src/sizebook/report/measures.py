@@ -42,17 +42,6 @@ def total_time_s(bundle: Bundle) -> float | None:
     return _maybe(runs(bundle)["total_s"].median())
 
 
-def run_count(bundle: Bundle) -> float | None:
-    """Return how many complete runs there were."""
-    return float(runs(bundle).height)
-
-
-def first_run_s(bundle: Bundle) -> float | None:
-    """Return the time of the first run after a fresh start (of a conditioning bundle)."""
-    table = runs(bundle)
-    return _maybe(table["total_s"][0]) if table.height else None
-
-
 def run_received_bytes(bundle: Bundle) -> float | None:
     """Return the bytes received in one run, mean over the runs."""
     return _maybe(runs(bundle)["received_bytes"].mean())
