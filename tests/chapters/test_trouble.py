@@ -239,3 +239,36 @@ def test_an_ordinary_user_can_run_a_trial(project, tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["outcome"] == "completed"
+
+
+def test_a_conditioning_load_that_fails_ends_its_session(project):
+    """It is not tried for ever: the session's trials are stored as failed, with the reason."""
+    from sizebook.lab import Setup, app_stack, place
+    from sizebook.lab.measuring import opened_bench
+    from sizebook.lab.planning import plan_sessions
+    from sizebook.lab.profiles import get_profile
+    from sizebook.lab.progress import Progress
+    from sizebook.model.design import Design, Factor
+    from sizebook.model.load import ClosedLoop, LoadProfile
+    from sizebook.store import Project
+
+    smoke, here = get_profile("smoke"), place()
+
+    def wrong_number_of_flights(treatment):
+        load = LoadProfile(
+            locustfile="odata_rest.py",
+            arrivals=ClosedLoop(users=treatment["users"]),
+            phases=smoke.phases,
+            settings={"flights": 399},
+            cpus=here.generator,
+        )
+        return Setup(app_stack(here), load)
+
+    design = Design("d", (Factor("users", (1, 2), plot="sub"),), replicates=1, seed=1)
+    (session,) = plan_sessions("c", smoke, design, wrong_number_of_flights, 0.3)
+    with opened_bench(Project(project.root), "a test") as bench:
+        folder = project.root / "data" / "conditioning"
+        bundles = bench.run(session, folder, Progress("c", 2, session.planned_s()))
+    assert [b.record.trial.purpose for b in bundles] == ["conditioning", "measured", "measured"]
+    assert {b.record.outcome for b in bundles} == {"failed"}
+    assert all("its conditioning load failed" in b.record.failure for b in bundles[1:])

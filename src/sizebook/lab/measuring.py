@@ -26,6 +26,7 @@ from sizebook.probes.base import Probe
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack, StackRunner, ensure_built
+from sizebook.stack.postgres import remove_socket_folders
 from sizebook.store import Project, measurement_lock
 from sizebook.store.bundles import Bundle, remove_partial
 
@@ -56,6 +57,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         ledgers = project.state / "guard"
         sweep(ledgers)
         shutil.rmtree(project.state / "run", ignore_errors=True)
+        remove_socket_folders()
         remove_partial(project.runs)
         build, _ = ensure_built(project)
         guard = Guard(ledgers)
@@ -107,11 +109,22 @@ class Bench:
                     progress.step("stopping the stack", planned_s=spent_s)
             except _SessionLost as lost:
                 bundles.append(lost.bundle)
-            except TrialError as error:  # the stack did not come up: none of these can run
-                for spec in todo:
-                    bundles.append(self._failed(spec, error, folder))
-                    progress.step(f"failed: {error.found}", spec.load.phases.planned_s, done=1)
-                todo.clear()
+                if lost.bundle.record.trial.purpose == "conditioning":
+                    reason = f"its conditioning load failed: {lost.bundle.record.failure}"
+                    bundles += self._give_up(todo, reason, folder, progress)
+            except TrialError as error:  # the stack did not come up
+                bundles += self._give_up(todo, str(error), folder, progress)
+        return bundles
+
+    def _give_up(
+        self, todo: list[TrialSpec], reason: str, folder: Path, progress: Progress
+    ) -> list[Bundle]:
+        """Store every trial still to do as failed for one reason: a new start would end alike."""
+        bundles = []
+        while todo:
+            spec = todo.pop(0)
+            bundles.append(self._failed(spec, reason, folder))
+            progress.step(f"failed: {reason}", spec.load.phases.planned_s, done=1)
         return bundles
 
     def trial(self, started: _Started, spec: TrialSpec, folder: Path) -> Bundle:
@@ -162,7 +175,7 @@ class Bench:
             probes = stack_probes(stack, generator.process)
             yield _Started(name, stack, generator, probes, time.monotonic() - began)
 
-    def _failed(self, spec: TrialSpec, error: TrialError, folder: Path) -> Bundle:
+    def _failed(self, spec: TrialSpec, reason: str, folder: Path) -> Bundle:
         record = TrialRecord(
             root=self.project.root,
             spec=spec,
@@ -172,7 +185,7 @@ class Bench:
             position=0,
             stack=RunningStack(),
             setup_s=0.0,
-            failure=str(error),
+            failure=reason,
         )
         return write_bundle(record, {}, folder)
 

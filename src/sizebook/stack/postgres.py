@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import platform
@@ -27,6 +28,7 @@ from sizebook.store.fingerprints import fingerprint_file
 DATABASE = "refstack"
 OWNER = "refstack"
 ADMIN = "postgres"
+_SOCKETS = "sizebook-pg-"
 _VERSION = re.compile(r"\(PostgreSQL\) ([\w.]+)")
 """Line of ``postgres --version``: ``postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)``."""
 
@@ -183,10 +185,17 @@ def server_command(
 
 def socket_folder(binaries: PostgresBinaries) -> Path:
     """Return a new private folder with a path short enough for a UNIX socket."""
-    folder = Path(tempfile.mkdtemp(prefix="sizebook-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix=_SOCKETS))
     if binaries.owner_uid is not None:
         os.chown(folder, binaries.owner_uid, -1)
     return folder
+
+
+def remove_socket_folders() -> None:
+    """Remove the empty folders that killed runs left; one in use holds its socket and stays."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SOCKETS}*"):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def create_database(cluster: Cluster) -> None:
