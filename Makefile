@@ -1,6 +1,6 @@
 # The command line does the work; these are its short names. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lab chapter build doctor clean lint
+.PHONY: help setup book test lab chapter build doctor bench clean lint
 
 PROFILE ?= quick
 SOURCE ?= measure
@@ -38,6 +38,9 @@ lint: setup  ## check style and types only
 
 doctor: setup  ## say what this machine has and lacks
 	@$(SIZEBOOK) doctor $(ARGS)
+
+bench: setup  ## measure the harness beside its peers: make bench ARGS="ceiling truth"
+	@$(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove built and cached files; measurements in data/ stay
 	rm -rf _build .sizebook stack/target book/chapters .pytest_cache .mypy_cache .ruff_cache

@@ -71,6 +71,19 @@ def test_page_is_made_then_up_to_date(write_template: TemplateWriter, tmp_path: 
     assert not is_up_to_date(tmp_path, chapter, {"profile": "quick"})
 
 
+def test_the_same_notebook_run_twice_is_the_same_page(
+    write_template: TemplateWriter, tmp_path: Path
+) -> None:
+    """Nothing in a page comes from the clock or from chance: two runs give the same bytes."""
+    write_template(PUBLISH, "answer = 42", "answer")
+    pages = []
+    for _ in range(2):
+        outcome = run(tmp_path, force=True)
+        assert outcome.page is not None
+        pages.append(outcome.page.read_bytes())
+    assert pages[0] == pages[1]
+
+
 def test_user_error_comes_out_as_its_line(write_template: TemplateWriter, tmp_path: Path) -> None:
     """A UserError in the notebook is the outcome's one line, and the old page is gone."""
     write_template(

@@ -47,6 +47,23 @@ def test_figures_and_tables_are_numbered_where_they_stand(sample_root: Path) -> 
     assert "Fig. 1.2 Bytes (synthetic)." in chapter
 
 
+def read_all(site: Path) -> dict[str, bytes]:
+    files = (path for path in site.rglob("*") if path.is_file())
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_same_book_is_the_same_site(sample_root: Path, tmp_path: Path) -> None:
+    """Built in another folder, then built again: every file is the same, byte for byte."""
+    root, sample_site = tmp_path / "again", sample_root / "_build" / "html"
+    shutil.copytree(sample_root, root, ignore=shutil.ignore_patterns("_build"))
+    for _ in ("from nothing", "with nothing changed"):
+        build_site(root)
+        built = read_all(root / "_build" / "html")
+        first = read_all(sample_site)
+        assert sorted(built) == sorted(first)
+        assert [name for name in first if built[name] != first[name]] == []
+
+
 def test_evidence_stands_under_each_result(sample_root: Path) -> None:
     """The fold holds key, notebook, parameters, bundles with verdicts and checksums, command."""
     page = read_page(sample_root, "index")

@@ -53,6 +53,12 @@ def make_copy(folder: Path) -> Copy:
     return Copy(folder)
 
 
+@pytest.fixture(scope="module")
+def copied_project(tmp_path_factory):
+    """A copy in which nothing has been measured yet."""
+    return make_copy(tmp_path_factory.mktemp("copy"))
+
+
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
     """One copy, in which the smoke profile of every chapter has been run."""

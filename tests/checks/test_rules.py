@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import synthetic_bundles as made
 
 from sizebook.checks import RULES, judge
+from sizebook.checks.steady import counted, steady_of
 from sizebook.model.bundle import PhaseMark
 from sizebook.model.deployment import Deployment, JvmRole
-from sizebook.model.load import ClosedLoop, OpenArrivals
+from sizebook.model.load import ClosedLoop, OpenArrivals, RampArrivals
 from sizebook.model.trial import Allowance
 from sizebook.model.verdict import Finding
 
-
-def _synthetic() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "synthetic_bundles", Path(__file__).with_name("conftest.py")
-    )
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-made = _synthetic()
 S, BEGIN, MEASURED, END = made.S, made.BEGIN, made.MEASURED, made.END
 BY_ID = {rule.id: rule for rule in RULES}
 NULLSERVER = Deployment(roles=(JvmRole(role="nullserver"),))
@@ -67,10 +54,74 @@ def shifted(**columns: pl.Expr) -> pl.DataFrame:
     return made.closed_rows().with_columns(**columns)
 
 
+RAMP = RampArrivals(begin_per_s=50.0, end_per_s=150.0, over_s=10.0)
+"""As many arrivals in the measured phase as at 100 a second."""
+
+
 def growing() -> dict[str, Any]:
     intended = constant()
     latency = 10_000_000 + np.maximum(0, intended - MEASURED) // 5
     return opened(rows=made.open_rows(intended, latency))
+
+
+def slowed(factor: np.ndarray) -> pl.DataFrame:
+    """Return the requests of four users; each takes 10 ms times the factor of its 4 ms."""
+    starts, services, users = [], [], []
+    for user in range(4):
+        at = BEGIN + user * 2_500_000
+        while at < END:
+            service = int(10_000_000 * factor[(at - BEGIN) // 4_000_000])
+            starts.append(at)
+            services.append(service)
+            users.append(user)
+            at += service
+    start = np.array(starts)
+    return made.rows_from(start, start, np.array(services), np.array(users))
+
+
+def noise() -> np.ndarray:
+    return np.random.Generator(np.random.PCG64(5)).normal(1.0, 0.02, 3000)
+
+
+def drifting() -> pl.DataFrame:
+    """Throughput falls by a third over the measured phase."""
+    return slowed(noise() * np.linspace(1.0, 1.5, 3000))
+
+
+def wandering() -> pl.DataFrame:
+    """The level wanders by a third without a direction."""
+    random = np.random.Generator(np.random.PCG64(1))
+    walk = np.zeros(3000)
+    for at, step in enumerate(random.normal(0, 0.008, 2999), start=1):
+        walk[at] = 0.998 * walk[at - 1] + step
+    return slowed(np.exp(walk))
+
+
+def warming_up() -> pl.DataFrame:
+    """The first two measured seconds are still slow, and ever less so."""
+    return slowed(noise() * (1 + 1.5 * np.exp(-np.arange(3000) / 250)))
+
+
+def old_generation(rise: float) -> dict[tuple[str, str], float]:
+    """The old generation of a JVM, 1000 bytes before the trial; its capacity is 2000 bytes."""
+    return {
+        ("jvm/app-1", "space_used_bytes/old"): rise,
+        ("jvm/app-1", "space_capacity_bytes/old"): 1000.0,
+    }
+
+
+def calibrated(per_s: float) -> dict[str, Any]:
+    """A bundle that knows its ceiling; its one worker makes 400 requests a second."""
+    return {"execution_facts": {"ceiling_per_s": per_s}}
+
+
+def read_at(every_ns: int, *, without: tuple[int, int] = (0, 0)) -> pl.DataFrame:
+    """Return readings of one source over the trial, none between two times after its begin."""
+    times = np.arange(BEGIN, END + S, every_ns, dtype=np.int64)
+    there = (times < BEGIN + without[0]) | (times >= BEGIN + without[1])
+    kinds = {name: getattr(pl, kind) for name, kind in made.COUNTER_COLUMNS.items()}
+    rows = [(int(t), "local", "host", "load_1min", 0.5) for t in times[there]]
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 PASSING: dict[str, list[dict[str, Any]]] = {
@@ -95,15 +146,36 @@ PASSING: dict[str, list[dict[str, Any]]] = {
     "SB201-generator-cpu": [{}, {"cpus": (), "facts": {"cpu_s": 10.0}}],
     "SB202-generator-lag": [{}, {"facts": {"lag_p99_ms": 1.2}}],
     "SB203-own-time": [{}, {"rows": made.closed_rows(gap_ns=400_000)}],
+    "SB204-ceiling": [calibrated(1000.0), calibrated(4000.0 / 7.0)],
     "SB301-errors": [
         {},
         {"rows": with_errors(40), "allowance": Allowance(failed_share=0.01)},
         {"rows": with_errors(400, "status"), "allowance": Allowance(expected_error="status")},
     ],
-    "SB302-offered": [opened()],
+    "SB302-offered": [opened(), opened(arrivals=RAMP)],
+    "SB303-schedule": [
+        opened(due=constant()),
+        opened(due=np.append(constant(), END + S)),
+        opened(due=np.append(constant(), END - 1), facts={"dropped": 1, "issued": 1201}),
+    ],
     "SB401-steal": [{}],
     "SB402-swapping": [{}],
+    "SB403-throttling": [
+        {"counters": {("cgroup/all", "cgroup_throttled_s"): 0.1}},
+        {
+            "counters": {("cgroup/all", "cgroup_throttled_s"): 5.0},
+            "allowance": Allowance(throttled_share=1.0),
+        },
+    ],
+    "SB405-readings": [{"readings": read_at(S)}, {"readings": read_at(S, without=(4 * S, 6 * S))}],
+    "SB404-wall-clock": [
+        {"execution_facts": {"wall_drift_ns": 0}},
+        {"execution_facts": {"wall_drift_ns": -6_000_000}},
+    ],
     "SB501-samples": [{}],
+    "SB601-steady": [{}, opened(), {"rows": warming_up()}],
+    "SB602-jit": [{"counters": {("jvm/app-1", "jit_code_bytes"): 40.0}}],
+    "SB603-heap": [{"counters": old_generation(-500.0)}, {"counters": old_generation(50.0)}],
 }
 
 FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
@@ -136,6 +208,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB201-generator-cpu": [
         ({"facts": {"cpu_s": 11.5}}, "generator-bound"),
         ({"facts": {"cpu_s": 11.5}, "cpus": (0, 1)}, "generator-bound"),
+        ({"facts": {"worker_cpu_s": (11.5, 0.5)}, "cpus": (0, 1)}, "generator-bound"),
         ({"counters": {("process/generator-1", "cpu_user_s"): 10.0,
                        ("process/generator-1", "cpu_system_s"): 2.5}}, "generator-bound"),
     ],
@@ -143,6 +216,10 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB203-own-time": [
         ({"rows": made.closed_rows(gap_ns=1_000_000)}, "noisy"),
         ({"rows": made.closed_rows(gap_ns=5_000_000)}, "generator-bound"),
+    ],
+    "SB204-ceiling": [
+        (calibrated(500.0), "noisy"),
+        (calibrated(430.0), "generator-bound"),
     ],
     "SB301-errors": [
         ({"rows": with_errors(1)}, "failed"),
@@ -153,6 +230,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (opened(facts={"dropped": 30, "issued": 1230}), "failed"),
         (opened(arrivals=OpenArrivals(kind="constant", rate_per_s=103.0)), "failed"),
         (opened(arrivals=OpenArrivals(kind="poisson", rate_per_s=150.0)), "failed"),
+        (opened(arrivals=RAMP.model_copy(update={"end_per_s": 130.0})), "failed"),
         (growing(), "noisy"),
     ],
     "SB401-steal": [
@@ -161,7 +239,24 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB402-swapping": [
         ({"counters": {("host", "swap_in_bytes"): 2e6, ("host", "swap_out_bytes"): 0.0}}, "noisy")
     ],
+    "SB303-schedule": [
+        (opened(due=constant() + 5), "failed"),
+        (opened(due=constant()[:-1], facts={"dropped": 1, "issued": 1201}), "failed"),
+        (opened(due=np.append(constant(), END - 1)), "failed"),
+    ],
+    "SB403-throttling": [
+        ({"counters": {("cgroup/all", "cgroup_throttled_s"): 0.5}}, "noisy")
+    ],
+    "SB405-readings": [({"readings": read_at(S, without=(4 * S, 9 * S))}, "noisy")],
+    "SB404-wall-clock": [({"execution_facts": {"wall_drift_ns": 8_000_000}}, "noisy")],
     "SB501-samples": [({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy")],
+    "SB601-steady": [
+        ({"rows": drifting()}, "no steady state"),
+        ({"rows": wandering()}, "noisy"),
+        ({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy"),
+    ],
+    "SB602-jit": [({"counters": {("jvm/app-1", "jit_code_bytes"): 90.0}}, "noisy")],
+    "SB603-heap": [({"counters": old_generation(250.0)}, "noisy")],
 }  # fmt: skip
 
 NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
@@ -177,11 +272,19 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "SB201-generator-cpu": [{"with_facts": False}, {"facts": {"wall_s": 0.0}}],
     "SB202-generator-lag": [{"with_facts": False}, {"rows": made.closed_rows(1, S)}],
     "SB203-own-time": [opened(), {"arrivals": ClosedLoop(users=4, think_s=1.0)}],
+    "SB204-ceiling": [{}, calibrated(0.0), calibrated(1000.0) | {"with_requests": False}],
     "SB301-errors": [{"with_requests": False}, {"rows": made.closed_rows().clear()}],
     "SB302-offered": [{}, opened(with_facts=False)],
     "SB401-steal": [{"counters": {}}, {"phases": NEVER_MEASURED}],
     "SB402-swapping": [{"counters": {}}, {"counters": {("host", "swap_in_bytes"): 0.0}}],
+    "SB303-schedule": [{}, opened(), opened(due=constant(), with_facts=False)],
+    "SB403-throttling": [{}, {"phases": NEVER_MEASURED}],
+    "SB405-readings": [{"phases": NEVER_MEASURED}],
+    "SB404-wall-clock": [{}, {"execution_facts": {"wall_drift_ns": 0}, "phases": ()}],
     "SB501-samples": [{"with_requests": False}],
+    "SB601-steady": [{"with_requests": False}, {"phases": NEVER_MEASURED}],
+    "SB602-jit": [{}, {"counters": {("jvm/app-1", "jit_code_bytes"): -1000.0}}],
+    "SB603-heap": [{}, {"counters": {("jvm/app-1", "space_used_bytes/old"): 1.0}}],
 }
 
 ALWAYS_APPLIES = {"SB100-completed"}
@@ -267,3 +370,18 @@ def test_batches_do_not_count_as_own_time(make_bundle: Any) -> None:
     )
     finding = _find("SB203-own-time", make_bundle(rows=late))
     assert finding.passed is True, finding.message
+
+
+def test_results_count_from_the_end_of_a_warm_up_that_reached_into_the_measured_phase(
+    make_bundle: Any,
+) -> None:
+    """The crop lies after the slow start, and the requests before it make no results."""
+    bundle = make_bundle(rows=warming_up())
+    found = steady_of(bundle)
+    assert MEASURED + S // 4 < found.crop_ns <= MEASURED + 5 * S
+    rows = counted(bundle)
+    assert int(rows["intended_ns"].min()) >= found.crop_ns
+    assert 0 < rows.height < bundle.measured.height
+    whole = make_bundle()
+    assert steady_of(whole).crop_ns == MEASURED
+    assert counted(whole).height == whole.measured.height

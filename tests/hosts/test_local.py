@@ -51,6 +51,34 @@ def test_a_process_runs_on_its_cpus_and_can_be_moved(host, tmp_path):
     assert host.stop(process) == -signal.SIGTERM
 
 
+NAMED = """
+import ctypes, threading, time
+def wait():
+    ctypes.CDLL(None).prctl(15, b"C2 CompilerThre", 0, 0, 0)
+    time.sleep(60)
+threading.Thread(target=wait, daemon=True).start()
+time.sleep(60)
+"""
+
+
+def test_threads_held_back_are_let_go_again(host, tmp_path):
+    """Only threads of that name lose their priority, and all have it back afterwards."""
+    process = host.start("p", [sys.executable, "-c", NAMED], log=tmp_path / "log")
+
+    def priorities():
+        threads = sorted(thread.id for thread in psutil.Process(process.pid).threads())
+        return [os.getpriority(os.PRIO_PROCESS, thread) for thread in threads]
+
+    if wait_until(lambda: host.hold_back(process, "C2 Compiler"), seconds=5):
+        assert priorities() == [0, 19]
+        assert not host.hold_back(process, "no such thread")
+    else:
+        assert os.geteuid() != 0 or not sys.platform.startswith("linux")
+    host.let_go(process)
+    assert priorities() == [0, 0]
+    host.stop(process)
+
+
 def test_missing_programs_and_cpus_are_clear_messages(host, tmp_path):
     """What is not there is named before anything is started."""
     with pytest.raises(HostLacksError, match="no-such-program"):
@@ -123,6 +151,50 @@ def test_the_next_start_ends_what_a_killed_guard_left(tmp_path):
     assert psutil.pid_exists(child)
     assert sweep(tmp_path / "guard") == 1
     assert not psutil.pid_exists(child)
+
+
+FORGETFUL = HARNESS.replace(
+    "child = host", "host._guard.register = lambda pid: time.sleep(120)\nhost"
+)
+
+
+def test_a_harness_killed_before_it_could_register_leaves_no_process(tmp_path):
+    """Between starting and registering there is a moment; the guard knows the command."""
+    command = [sys.executable, "-c", FORGETFUL, str(tmp_path)]
+    harness = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def children():
+        found = psutil.Process(harness.pid).children()
+        return [p for p in found if "time.sleep(120)" in p.cmdline()[-1]]
+
+    assert wait_until(children)
+    (child,) = children()
+    harness.kill()
+    harness.wait()
+    assert wait_until(lambda: not child.is_running())
+
+
+def test_a_guard_that_is_still_at_work_is_waited_for(tmp_path):
+    """The next start goes on when the killed harness's processes are gone, not before."""
+    linger = "lambda *_: (time.sleep(0.7), sys.exit())"
+    code = f"import signal, sys, time; signal.signal(15, {linger}); time.sleep(120)"
+    harness = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            HARNESS.replace("import time; time.sleep(120)", code),
+            str(tmp_path),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    child = int(harness.stdout.readline())
+    assert wait_until(lambda: list((tmp_path / "guard").iterdir()))
+    harness.kill()
+    harness.communicate()
+    sweep(tmp_path / "guard")
+    assert not psutil.pid_exists(child)
+    assert list((tmp_path / "guard").iterdir()) == []
 
 
 def test_a_reused_process_id_is_never_hit(tmp_path):

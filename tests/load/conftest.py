@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -78,14 +79,19 @@ class CountingServer:
     """An HTTP server on asyncio that counts, and misbehaves where its paths say so.
 
     ``/`` answers 1024 bytes, ``/wrong`` a 500 every fifth time, ``/drop`` closes the connection
-    unanswered every seventh time, ``/never`` never answers.
+    unanswered every seventh time, ``/never`` never answers. A path in ``answers`` gives what its
+    function makes of the request's head, byte for byte; "Connection: close" in it is kept to.
     """
 
     def __init__(self) -> None:
         self.requests = 0
+        self.connections = 0
         self.dropped = 0
         self.pages: dict[str, tuple[str, bytes]] = {}
         """Further pages: path to content type and body."""
+        self.answers: dict[str, Callable[[bytes], bytes]] = {}
+        self.paths: Counter[str] = Counter()
+        """How often each path was asked for, without its query."""
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()
         self.port = 0
@@ -125,11 +131,20 @@ class CountingServer:
         self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 path = head.split(b" ", 2)[1].decode()
                 self.requests += 1
+                bare = path.partition("?")[0]
+                self.paths[bare] += 1
+                if bare in self.answers:
+                    answer = self.answers[bare](head)
+                    writer.write(answer)
+                    if b"Connection: close" in answer:
+                        return
+                    continue
                 status, kind, body = "200 OK", "text/plain", b"x" * 1024
                 if path == "/never":
                     await asyncio.sleep(60)

@@ -9,6 +9,7 @@ import time
 import gevent
 import pytest
 
+from sizebook.load.expect import Expect
 from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.target import resolve
 from sizebook.model.errors import TrialError
@@ -98,6 +99,65 @@ def test_answers_in_any_pieces(scripted, connect):
 
     exchange = connect(scripted(script)).request("GET", "/")
     assert (exchange.error, exchange.body) == ("", b"abcde")
+
+
+def test_a_redirect_is_an_answer(scripted, connect):
+    """It is reported with its own status, and nobody goes where it points."""
+    moved = b"HTTP/1.1 301 Moved\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n"
+    asked = []
+
+    def script(connection, number):
+        for answer in (moved, OK):
+            asked.append(read_head(connection).split(b" ")[1])
+            connection.sendall(answer)
+
+    client = connect(scripted(script))
+    exchange = client.request("GET", "/here")
+    assert (exchange.error, exchange.status) == ("", 301)
+    assert Expect()(exchange) == "status"
+    assert Expect(301)(exchange) == ""
+    assert client.request("GET", "/next").status == 200
+    assert (asked, client.connects) == ([b"/here", b"/next"], 1)
+
+
+def test_connections_are_kept_after_chunks_and_given_up_after_close(scripted, connect):
+    """Chunked answers leave the connection usable; "Connection: close" and HTTP/1.0 end it."""
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    close = OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    old = OK.replace(b"HTTP/1.1", b"HTTP/1.0")
+    per_connection = [[chunked, chunked, close], [old], [OK]]
+
+    def script(connection, number):
+        for answer in per_connection[number]:
+            read_head(connection)
+            connection.sendall(answer)
+        connection.recv(1)  # the client is the one that closes
+
+    server = scripted(script)
+    client = connect(server)
+    for _ in range(5):
+        exchange = client.request("GET", "/")
+        assert (exchange.error, exchange.body) == ("", b"ok")
+    assert (server.connections, client.connects, client.retries) == (3, 3, 0)
+
+
+def test_silence_times_out(scripted):
+    """No answer at all is a time-out without a status; the next request gets a new connection."""
+
+    def script(connection, number):
+        read_head(connection)
+        if number:
+            connection.sendall(OK)
+        connection.recv(1)
+
+    sweep = TimeoutSweep(0.2)
+    client = HttpClient(resolve(scripted(script).url), sweep)
+    exchange = client.request("GET", "/")
+    assert (exchange.error, exchange.status) == ("timeout", 0)
+    assert exchange.end_ns - exchange.start_ns >= 200_000_000
+    assert client.request("GET", "/").error == ""
+    assert client.connects == 2
+    sweep.close()
 
 
 def test_large_body(scripted, connect):

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from sizebook.load.control import LOCUSTFILES, Generator
-from sizebook.model.errors import TrialError
-from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 
 DAYS = [f"2011-06-{day:02}" for day in range(1, 13)]
 MILLIS = {day: 1306886400000 + index * 86_400_000 for index, day in enumerate(DAYS)}
@@ -131,19 +131,107 @@ def test_flights_that_are_not_as_expected(own, server, tmp_path):
     assert set(collected.requests["error"].unique().cast(pl.String)) == {"", "body"}
 
 
-def test_null(own, server, tmp_path):
-    """The calibration's load runs as an ordinary trial, and checks the length of each body."""
-    load = LoadProfile(
-        locustfile="null.py",
-        arrivals=ClosedLoop(users=2),
-        phases=Phases(warmup_s=0.0, measured_s=0.2, drain_s=1.0),
+CLIENTS = {
+    "null.py": "LeanHttpUser",
+    "null_fast.py": "FastHttpUser",
+    "null_http.py": "HttpUser",
+}
+GOOD = b"x" * 1024
+
+
+def answer(status: str, body: bytes, *headers: str) -> bytes:
+    lines = (f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", "")
+    return "\r\n".join(lines).encode() + body
+
+
+OUTCOMES = {
+    "/good": (answer("200 OK", GOOD), 200, ""),
+    "/close": (answer("200 OK", GOOD, "Connection: close"), 200, ""),
+    "/chunked": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"200\r\n" + GOOD[:512] + b"\r\n200\r\n" + GOOD[512:] + b"\r\n0\r\n\r\n",
+        200,
+        "",
+    ),
+    "/short": (answer("200 OK", b"short"), 200, "body"),
+    "/moved": (answer("302 Found", GOOD, "Location: /good"), 302, "status"),
+    "/created": (answer("201 Created", GOOD), 201, "status"),
+    "/missing": (answer("404 Not Found", GOOD), 404, "status"),
+    "/broken": (answer("500 Oops", GOOD), 500, "status"),
+}
+"""What the server answers; the status and the error class of each request."""
+
+
+def null_load(locustfile: str, path: str = "/", measured_s: float = 0.15, **more) -> LoadProfile:
+    return LoadProfile(
+        locustfile=locustfile,
+        arrivals=more.pop("arrivals", ClosedLoop(users=2)),
+        phases=Phases(warmup_s=0.0, measured_s=measured_s, drain_s=1.0),
+        settings={"path": path, **more},
     )
-    own.prepare(load, {"nullserver": server.url}, tmp_path)
-    assert own.run().facts.failed == 0
-    own.prepare(
-        load.model_copy(update={"settings": {"expect_bytes": 5}}),
-        {"nullserver": server.url},
-        tmp_path,
-    )
+
+
+@pytest.mark.parametrize("locustfile", CLIENTS)
+@pytest.mark.parametrize("path", OUTCOMES)
+def test_null_means_the_same_with_every_client(own, server, tmp_path, locustfile, path):
+    """One order, three clients: the same status and error class, connections kept, no redirect."""
+    text, status, error = OUTCOMES[path]
+    server.answers = {path: lambda head: text}
+    own.prepare(null_load(locustfile, path), {"nullserver": server.url}, tmp_path)
+    collected = own.run()
+    frame, facts = collected.requests, collected.facts
+    assert facts.client == CLIENTS[locustfile]
+    assert frame["error"].unique().to_list() == [error]
+    assert frame["status"].unique().to_list() == [status]
+    assert frame["name"].unique().to_list() == ["null"]
+    assert facts.issued == facts.completed + facts.failed == frame.height == server.requests > 2
+    assert server.paths == {path: frame.height}
+    assert server.connections == (frame.height if path == "/close" else 2)
+
+
+@pytest.mark.parametrize("locustfile", CLIENTS)
+def test_null_takes_the_same_orders(own, server, tmp_path, locustfile):
+    """Settings are checked alike, and open arrivals pace every client."""
+    target = {"nullserver": server.url}
+    with pytest.raises(UsageError, match="setting 'size'"):
+        own.prepare(null_load(locustfile, size=1), target, tmp_path)
+    own.prepare(null_load(locustfile, expect_bytes=5), target, tmp_path)
     facts = own.run().facts
     assert facts.failed == facts.issued > 0
+    arrivals = OpenArrivals(kind="poisson", rate_per_s=100, users=20)
+    own.prepare(null_load(locustfile, arrivals=arrivals, measured_s=0.3), target, tmp_path)
+    collected = own.run()
+    due = (collected.schedule + collected.phases[0].begin_ns).tolist()
+    assert sorted(collected.requests["intended_ns"]) == due
+    assert collected.facts.failed == collected.facts.dropped == 0
+
+
+@pytest.mark.parametrize("locustfile", CLIENTS)
+def test_null_when_nobody_listens(own, tmp_path, locustfile):
+    """Refused connections are of one class, and no client gives up or spins."""
+    own.prepare(null_load(locustfile), {"nullserver": "http://127.0.0.1:1"}, tmp_path)
+    collected = own.run()
+    assert collected.requests["error"].unique().to_list() == ["connect"]
+    assert collected.requests["status"].unique().to_list() == [0]
+
+
+TRUNCATED = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"
+
+
+@pytest.mark.parametrize("locustfile", CLIENTS)
+@pytest.mark.parametrize(
+    ("sent", "error"), [(TRUNCATED, "reset"), (b"\x16\x03no\r\n\r\n", "protocol"), (b"", "reset")]
+)
+def test_null_and_a_server_that_breaks_off(own, scripted, tmp_path, locustfile, sent, error):
+    """Half an answer, something else, nothing: the same classes, and every request is counted."""
+
+    def script(connection, number):
+        if connection.recv(65536):
+            connection.sendall(sent)
+
+    target = {"nullserver": scripted(script).url}
+    own.prepare(null_load(locustfile), target, tmp_path)
+    collected = own.run()
+    assert collected.requests["error"].unique().to_list() == [error]
+    assert collected.facts.issued == collected.facts.failed > 0
+    assert collected.notes["script_errors"] == 0

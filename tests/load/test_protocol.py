@@ -61,7 +61,7 @@ def test_settings_are_checked():
 def test_the_lab_side_stays_unpatched():
     """Neither Locust nor gevent is imported with the control, nor with the package."""
     code = (
-        "import sys, sizebook.load, sizebook.load.control, sizebook.load.schedule;"
+        "import sys, sizebook.load, sizebook.load.workers, sizebook.load.schedule;"
         "sys.exit(bool({'locust', 'gevent'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import time
 from types import SimpleNamespace
 
@@ -10,12 +11,21 @@ import polars as pl
 import pytest
 
 from sizebook.load.answer import Exchange
-from sizebook.load.collect import collect, counters_frame, phase_index, requests_frame
+from sizebook.load.collect import (
+    Part,
+    collect,
+    counters_frame,
+    phase_index,
+    read_part,
+    requests_frame,
+)
 from sizebook.load.protocol import ROWS_FILE, Done
 from sizebook.load.recorder import CONTEXT_KEY, MAX_NAMES, OVERFLOW_NAME, Recorder, classify
 from sizebook.load.rows import ROW_TYPE
 from sizebook.model.bundle import COUNTER_COLUMNS, REQUEST_COLUMNS, GeneratorFacts, PhaseMark
 from sizebook.model.errors import TrialError
+from sizebook.stats import hdr
+from sizebook.stats.histograms import merge_intervals, read_interval_log, write_interval_log
 
 PHASES = (
     PhaseMark(name="warm-up", begin_ns=1000, end_ns=2000),
@@ -26,6 +36,24 @@ FACTS = GeneratorFacts(
     issued=0, completed=0, failed=0, dropped=0, cpu_s=0.0, wall_s=1.0, lag_p99_ms=0.0,
     lag_max_ms=0.0,
 )  # fmt: skip
+
+
+def part(
+    recorder: Recorder,
+    worker: int = 0,
+    *,
+    phases: tuple[PhaseMark, ...] = PHASES,
+    facts: GeneratorFacts = FACTS,
+    offsets: list[int] | None = None,
+    **more,
+) -> Part:
+    done = Done(
+        facts=facts, phases=phases, rows=recorder.rows, names=recorder.names,
+        errors=recorder.errors, seconds=more.pop("seconds", ()), notes=more.pop("notes", {}),
+        stopped_early=more.pop("stopped_early", False),
+    )  # fmt: skip
+    schedule = None if offsets is None else np.array(offsets, dtype=np.int64)
+    return Part(worker, done, recorder.array(), schedule)
 
 
 def filled(rows: int, chunk_rows: int) -> Recorder:
@@ -55,7 +83,7 @@ def test_table_of_requests():
     recorder = Recorder()
     recorder.add(2500, 2600, 2700, 9, 8, 7, 3, 4, "late", 200, "")
     recorder.add(1500, 1500, 1900, 6, 5, 4, 1, 2, "early", 500, "status")
-    frame = requests_frame(recorder.array(), recorder.names, recorder.errors, PHASES, worker=1)
+    frame = requests_frame([part(recorder, worker=1)], PHASES)
     assert dict(frame.schema) == {name: getattr(pl, kind)() for name, kind in
                                   REQUEST_COLUMNS.items()}  # fmt: skip
     assert frame.row(0) == (
@@ -79,9 +107,10 @@ def test_table_of_requests():
 
 def test_empty_table_has_its_columns():
     """A trial without requests still has a table."""
-    frame = requests_frame(Recorder().array(), (), ("",), PHASES, worker=0)
-    assert frame.columns == list(REQUEST_COLUMNS)
-    assert frame.height == 0
+    for workers in (1, 2):
+        frame = requests_frame([part(Recorder(), worker) for worker in range(workers)], PHASES)
+        assert frame.columns == list(REQUEST_COLUMNS)
+        assert frame.height == 0
 
 
 def test_phases_are_half_open():
@@ -95,8 +124,10 @@ def test_ten_million_rows_are_a_matter_of_seconds():
     rows = np.zeros(1_000_000, dtype=ROW_TYPE)
     rows["end_ns"] = np.arange(1_000_000) + 5000
     rows["start_ns"] = rows["intended_ns"] = rows["end_ns"] - np.arange(1_000_000) % 4000
+    one = part(Recorder())
+    done = one.done.model_copy(update={"names": ("a",)})
     begin = time.perf_counter()
-    requests_frame(rows, ("a",), ("",), PHASES, worker=0)
+    requests_frame([Part(0, done, rows, None)], PHASES)
     assert time.perf_counter() - begin < 3
 
 
@@ -150,8 +181,13 @@ class CatchResponseError(Exception):
         (ConnectionRefusedError("x"), 0, "connect"),
         (ConnectionResetError("x"), 0, "reset"),
         (CatchResponseError("x"), 200, "body"),
+        (CatchResponseError("status"), 302, "status"),
+        (CatchResponseError(""), 200, "body"),
         ("text", 200, "body"),
         (OSError("x"), 503, "status"),
+        (http.client.RemoteDisconnected("x"), 0, "reset"),
+        (http.client.IncompleteRead(b"abc", 7), 200, "reset"),
+        (http.client.BadStatusLine("x"), 0, "protocol"),
         (KeyError("x"), 0, "KeyError"),
     ],
 )
@@ -175,4 +211,110 @@ def test_truncated_row_file(tmp_path):
         stopped_early=False, notes={},
     )  # fmt: skip
     with pytest.raises(TrialError, match="row file of 60 bytes"):
-        collect(done, tmp_path, host="local", worker=0)
+        read_part(done, tmp_path)
+
+
+def test_rows_of_two_workers_become_one_table():
+    """Sorted by start over all, each with its worker; ids of both become the names they stand for.
+
+    The workers met names and errors in another order, so that their ids differ.
+    """
+    one, two = Recorder(), Recorder()
+    one.add(1000, 1100, 1200, 1, 1, 1, 0, 0, "list", 200, "")
+    one.add(2500, 2500, 2600, 1, 1, 1, 2, 0, "detail", 0, "OddError")
+    two.add(1500, 1500, 1600, 1, 1, 1, 1, 1, "detail", 200, "")
+    two.add(2000, 2000, 2100, 1, 1, 1, 3, 1, "other", 0, "MyError")
+    two.add(2600, 2600, 2700, 1, 1, 1, 5, 1, "list", 0, "OddError")
+    frame = requests_frame([part(one, 0), part(two, 1)], PHASES)
+    assert frame["start_ns"].to_list() == [1100, 1500, 2000, 2500, 2600]
+    assert frame["worker"].to_list() == [0, 1, 1, 0, 1]
+    assert frame["iteration"].to_list() == [0, 1, 3, 2, 5]
+    assert frame["name"].to_list() == ["list", "detail", "other", "detail", "list"]
+    assert frame["error"].to_list() == ["", "", "MyError", "OddError", "OddError"]
+    assert frame["phase"].to_list() == ["warm-up", "warm-up", *["measured"] * 3]
+
+
+def test_merged_histogram_is_the_sum_of_the_workers_histograms(tmp_path):
+    """Of the merged rows, bucket for bucket, so that no percentile is ever averaged."""
+    random = np.random.default_rng(1)
+    parts = []
+    for worker in range(2):
+        recorder = Recorder()
+        for took in random.lognormal(15, 1 + worker, 500).astype(int).tolist():
+            recorder.add(2500, 2500, 2500 + took, 1, 1, 1, 0, worker, "page", 200, "")
+        parts.append(part(recorder, worker))
+    merged, *single = (
+        merge_intervals(read_interval_log(log))
+        for index, chosen in enumerate((parts, parts[:1], parts[1:]))
+        if write_interval_log(
+            log := tmp_path / f"{index}.hlog", requests_frame(chosen, PHASES), origin_ns=0
+        )
+    )
+    assert [one.total_count for one in (merged, *single)] == [1000, 500, 500]
+    summed = hdr.counts_of(single[0]) + hdr.counts_of(single[1])
+    np.testing.assert_array_equal(hdr.counts_of(merged), summed)
+
+
+def test_facts_of_two_workers_are_added_and_the_worst_lag_counts(tmp_path):
+    """Counts and CPU add up, lag is the worse one, and the notes keep each worker's own."""
+    facts = [
+        GeneratorFacts(
+            issued=10 * k, completed=8 * k, failed=k, dropped=k, cpu_s=0.5 * k, wall_s=1.0 + k,
+            lag_p99_ms=3.0 / k, lag_max_ms=5.0, late_starts=k, iterations=7 * k, client="C",
+            versions={"locust": "1"},
+        )
+        for k in (1, 2)
+    ]  # fmt: skip
+    parts = [
+        part(
+            Recorder(), worker, facts=facts[worker], offsets=[worker, 10 + worker],
+            notes={"requests_retried": 2 + worker}, seconds=((5 - worker, {"cpu_share": 0.5}),),
+        )
+        for worker in range(2)
+    ]  # fmt: skip
+    collected = collect(parts, host="local")
+    merged = collected.facts
+    assert merged == GeneratorFacts(
+        issued=30, completed=24, failed=3, dropped=3, cpu_s=1.5, wall_s=3.0, lag_p99_ms=3.0,
+        lag_max_ms=5.0, late_starts=3, iterations=21, client="C", versions={"locust": "1"},
+        worker_cpu_s=(0.5, 1.0),
+    )  # fmt: skip
+    assert collected.schedule.tolist() == [0, 1, 10, 11]
+    assert collected.counters["metric"].to_list() == ["worker1.cpu_share", "cpu_share"]
+    assert collected.notes["requests_retried"] == 5
+    assert collected.notes["worker0.lag_p99_ms"] == 3.0
+    assert collected.notes["worker1.issued"] == 20
+    alone = collect(parts[:1], host="local")
+    assert alone.notes == {"requests_retried": 2}
+    assert collect([part(Recorder())], host="local").schedule is None
+
+
+def test_phases_of_an_early_end():
+    """A trial ends where its first worker ended, for all rows; the drain is the longest one."""
+    later = (
+        PHASES[0],
+        PhaseMark(name="measured", begin_ns=2000, end_ns=3100),
+        PhaseMark(name="drain", begin_ns=3100, end_ns=3300),
+    )
+    one, two = Recorder(), Recorder()
+    two.add(3050, 3050, 3060, 1, 1, 1, 0, 1, "page", 200, "")
+    collected = collect([part(one, 0), part(two, 1, phases=later)], host="local")
+    assert collected.phases == PHASES
+    assert collected.requests["phase"].to_list() == ["drain"]
+    other = tuple(
+        mark.model_copy(update={"begin_ns": mark.begin_ns + 1, "end_ns": mark.end_ns + 1})
+        for mark in PHASES
+    )
+    with pytest.raises(TrialError, match="started 1 ns apart"):
+        collect([part(one, 0), part(two, 1, phases=other)], host="local")
+
+
+def test_foreign_arrival_keeps_its_due_time():
+    """A start that seems to lie before the due time is moved there, the due time never."""
+    recorder = Recorder()
+    due_ns = time.monotonic_ns() + 10**9
+    user = SimpleNamespace(number=1, iteration_number=2, intended_ns=due_ns, exact=None, error="")
+    recorder.on_request("GET", "page", 2.0, 100, context={CONTEXT_KEY: user})
+    (row,) = recorder.array()
+    assert row["intended_ns"] == row["start_ns"] == row["end_ns"] == due_ns
+    assert user.intended_ns == 0

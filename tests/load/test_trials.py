@@ -13,7 +13,7 @@ import pytest
 from sizebook.load.collect import Collected
 from sizebook.load.control import Generator
 from sizebook.load.protocol import SCHEDULE_FILE
-from sizebook.load.schedule import arrival_offsets
+from sizebook.load.schedule import ThinkTimes, arrival_offsets
 from sizebook.model.bundle import REQUEST_COLUMNS
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
 
@@ -53,6 +53,33 @@ from sizebook.load.users import Scenario
 class Reader(Scenario, FastHttpUser):
     def iteration(self):
         self.client.get("/", name="fast")
+"""
+
+
+SESSION = """
+from sizebook.load.users import Expect, LeanHttpUser
+
+class Reader(LeanHttpUser):
+    known = False
+
+    def iteration(self):
+        if not self.known:
+            self.get("/login", name="login", check=Expect())
+            self.known = True
+        self.get(f"/page?user={self.number}", name="page", check=Expect())
+"""
+
+CUSTOM = """
+from locust import User
+from sizebook.load.users import Scenario
+
+class Reader(Scenario, User):
+    def iteration(self):
+        self.environment.events.request.fire(
+            request_type="X", name="x", response_time=1.0, response_length=0,
+            context=self.context(), exception=None,
+        )
+        self.course.clock.sleep_until(self.course.end_ns)
 """
 
 
@@ -128,14 +155,43 @@ def test_phases_by_intended_start(run, server):
     assert starts.to_list() == pytest.approx([0.0, 0.1, 0.2], abs=0.08)
 
 
-def test_think_time_sets_the_rate(run, server):
-    """A user with a fast server makes 1/think requests a second."""
-    collected = run(
-        server.url, PAGE, ClosedLoop(users=10, think_s=0.05),
-        phases=Phases(warmup_s=0.2, measured_s=1.0, drain_s=1.0),
-    )  # fmt: skip
-    measured = collected.requests.filter(pl.col("phase").cast(pl.String) == "measured")
-    assert measured.height == pytest.approx(10 / 0.05, rel=0.15)
+@pytest.mark.parametrize("random", [False, True])
+def test_users_think_between_requests(run, server, random):
+    """After each answer a user pauses as long as its seeded think times say, never shorter."""
+    arrivals = ClosedLoop(users=4, think_s=0.02, think_random=random)
+    collected = run(server.url, PAGE, arrivals, seed=3)
+    assert_closed(collected)
+    for user in range(4):
+        rows = collected.requests.filter(pl.col("user") == user)
+        ends = (rows["start_ns"] + rows["service_ns"]).to_numpy()
+        pauses = rows["start_ns"].to_numpy()[1:] - ends[:-1]
+        planned = ThinkTimes(arrivals, 3, user)
+        assert len(pauses) > 2
+        assert (pauses >= [planned.next_ns() for _ in pauses]).all()
+
+
+def test_cookies_belong_to_a_user(run, server):
+    """Each user sends back the cookie that it was given, and nobody else's."""
+    given, sent = itertools.count(), {}
+
+    def login(head):
+        cookie = f"id={next(given)}"
+        return f"HTTP/1.1 200 OK\r\nSet-Cookie: {cookie}\r\nContent-Length: 0\r\n\r\n".encode()
+
+    def page(head):
+        user = head.split(b" ")[1].partition(b"=")[2]
+        cookies = [line for line in head.split(b"\r\n") if line.startswith(b"Cookie:")]
+        sent.setdefault(user, set()).add(b"".join(cookies))
+        return b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    server.answers = {"/login": login, "/page": page}
+    collected = run(server.url, SESSION, ClosedLoop(users=5))
+    assert_closed(collected)
+    assert collected.facts.failed == 0
+    assert server.paths["/login"] == 5
+    assert sorted(b"".join(cookies) for cookies in sent.values()) == [
+        b"Cookie: id=%d" % number for number in range(5)
+    ]
 
 
 def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
@@ -144,7 +200,9 @@ def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
     collected = run(server.url, PAGE, arrivals, seed=9)
     assert_closed(collected)
     offsets = np.load(tmp_path / SCHEDULE_FILE)
-    np.testing.assert_array_equal(offsets, arrival_offsets(arrivals, 0.8, seed=9))
+    phases = Phases(warmup_s=0.2, measured_s=0.6)
+    np.testing.assert_array_equal(offsets, arrival_offsets(arrivals, phases, seed=9))
+    np.testing.assert_array_equal(collected.schedule, offsets)
     intended = np.sort(collected.requests["intended_ns"].to_numpy())
     np.testing.assert_array_equal(intended, offsets + collected.phases[0].begin_ns)
     late_ns = (collected.requests["start_ns"] - collected.requests["intended_ns"]).to_numpy()
@@ -218,6 +276,8 @@ def test_locusts_own_users_are_recorded(run, server):
     collected = run(server.url, FOREIGN, ClosedLoop(users=4))
     assert_closed(collected)
     frame = collected.requests
+    assert collected.facts.client == "FastHttpUser+HttpUser"
+    assert collected.schedule is None
     assert set(frame["name"].unique().cast(pl.String)) == {"fast", "plain"}
     assert frame.height == server.requests
     assert set(frame["user"]) == {0, 1, 2, 3}
@@ -233,8 +293,16 @@ def test_locusts_client_with_our_arrivals(run, server):
     )
     assert_closed(collected)
     assert collected.facts.issued == 80 == server.requests
+    assert collected.facts.client == "FastHttpUser"
     offsets_ns = collected.requests["intended_ns"].sort().diff().drop_nulls()
     assert set(offsets_ns) == {10_000_000}
+
+
+def test_a_client_of_ones_own_is_named_by_its_base(run, server):
+    """What is neither ours nor one of Locust's HTTP classes goes by the class it is built on."""
+    collected = run(server.url, CUSTOM, ClosedLoop(users=2))
+    assert collected.facts.client == "User"
+    assert collected.requests.height == collected.facts.issued == 2
 
 
 def test_several_trials_in_one_process(run, server):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sizebook.probes.base import Unavailable
-from sizebook.probes.host import HostProbe, parse_pressure
+from sizebook.probes.host import HostProbe, parse_disks, parse_pressure
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe, read_stat
 from sizebook.probes.registry import find_counter
 
@@ -31,6 +31,39 @@ def test_pressure_lines():
         list(parse_pressure("io", "most avg10=0 total=x"))
 
 
+DISKS = """\
+   7       0 loop0 5 0 8 2 0 0 0 0 0 0 0 0 0 0 0 0 0
+ 254 0 vda 917126 60770 33849685 896919 360999 390829 52489680 126986 3 77260 0 1 2 3 4 119266 4116
+   8       1 sdb 10 0 16 7 20 0 32 9 1 11 16
+"""
+
+
+def test_disk_lines():
+    """Sectors become bytes, ms seconds; flushes are there where the kernel counts them."""
+    found = dict(parse_disks(DISKS, {"vda", "sdb"}))
+    assert found["disk_read_bytes/vda"] == 33849685 * 512
+    assert (found["disk_busy_s/vda"], found["disk_wait_s/vda"]) == (77.26, 1023.905)
+    assert (found["disk_queue/vda"], found["disk_flushes/vda"]) == (3, 119266)
+    assert (found["disk_queue/sdb"], found["disk_writes/sdb"]) == (1, 20)
+    assert "disk_flush_s/sdb" not in found and not [m for m in found if "loop0" in m]
+    assert {find_counter(metric).source for metric in found} == {"host"}
+    with pytest.raises(Unavailable, match="disk line"):
+        list(parse_disks("8 0 sda 1 2\n", {"sda"}))
+
+
+def test_lost_segments_and_connections(tmp_path):
+    """TCP counters are found by their column; a kernel without one is said to lack it."""
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "snmp").write_text(
+        "Ip: Forwarding\nIp: 1\nTcp: InSegs RetransSegs OutRsts\nTcp: 900 17 3\n"
+    )
+    (tmp_path / "net" / "netstat").write_text("TcpExt: ListenDrops\nTcpExt: 4\n")
+    probe = HostProbe(proc=tmp_path)
+    found = by_metric(probe)
+    assert found["tcp_retransmits"] == 17 and "tcp_listen_overflows" not in found
+    assert probe.lacking()["tcp_listen_overflows"] == "/proc/net/netstat has no ListenOverflows"
+
+
 @linux
 def test_host_counters_are_registered_and_grow():
     """Every metric of the machine is documented, and counters do not fall."""
@@ -51,7 +84,13 @@ def test_what_a_kernel_lacks_is_left_out(tmp_path):
     probe = HostProbe(proc=tmp_path)
     probe.attach()
     found = by_metric(probe)
-    assert not [m for m in found if m.startswith(("pressure", "major_faults", "load"))]
+    gone = ("pressure", "major_faults", "load", "swap", "memory", "tcp")
+    assert not [metric for metric in found if metric.startswith(gone)]
+    reasons = probe.lacking()
+    assert reasons["major_faults"] == "/proc/vmstat: No such file or directory"
+    assert {"load_1min", "swap_in_bytes", "memory_available_bytes", "pressure_some_s/io"} <= set(
+        reasons
+    )
 
 
 def stat_file(folder, pid, *, utime, cutime=0, name="x", parent=1):
@@ -92,6 +131,21 @@ def test_children_that_come_and_go(tmp_path):
     text = (root / "stat").read_text().replace(" 99 ", " 777 ").replace(" 55 ", " 0 ")
     (root / "stat").write_text(text)
     assert by_metric(probe)["cpu_user_s"] == pytest.approx(100 * TICK)
+
+
+def test_generations(tmp_path):
+    """A family may be followed to its children only; without a family there is one process."""
+    for pid, child in ((10, "11 "), (11, "12 "), (12, "")):
+        place = stat_file(tmp_path, pid, utime=pid)
+        (place / "task" / str(pid) / "children").write_text(child)
+
+    def processes(**options):
+        probe = ProcessProbe("process/db-1", lambda: 10, proc=tmp_path, **options)
+        return by_metric(probe)["processes"]
+
+    assert processes(family=True) == 3
+    assert processes(family=True, generations=1) == 2
+    assert processes(generations=5) == 1
 
 
 def test_gone_and_unlisted_processes(tmp_path):

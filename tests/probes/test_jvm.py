@@ -9,7 +9,7 @@ import pytest
 
 from sizebook.probes.base import Unavailable
 from sizebook.probes.hsperfdata import MAGIC, PerfDataError, read_layout
-from sizebook.probes.jvm import JvmProbe, find_perf_data, read_counters
+from sizebook.probes.jvm import JvmProbe, find_counters, find_perf_data, read_counters
 from sizebook.probes.registry import find_counter
 from sizebook.stack.jvms import find_jvms
 
@@ -69,7 +69,7 @@ VALUES = {
 def test_made_up_file(order):
     """Numbers, ticks and texts come out in either byte order."""
     data = perf_file(VALUES, order)
-    found = dict(read_counters(read_layout(data), data))
+    found = dict(read_counters(list(find_counters(read_layout(data), data)), data))
     assert (found["safepoints"], found["safepoint_s"]) == (7, 1.5)
     assert (found["gc_count/young"], found["gc_s/young"]) == (51, 0.217729783)
     assert found["space_used_bytes/old"] == 13_473_080
@@ -114,7 +114,8 @@ def test_no_garbage_breaks_the_reader():
             layout = read_layout(bytes(data))
         except PerfDataError:
             continue
-        assert isinstance(dict(read_counters(layout, bytes(data))), dict)
+        counters = list(find_counters(layout, bytes(data)))
+        assert isinstance(dict(read_counters(counters, bytes(data))), dict)
 
 
 def test_no_jvm():
@@ -131,7 +132,7 @@ def test_collectors_of_other_names():
     """Each collector keeps a name of its own."""
     names = [b"Serial full collection pauses\0", b"ZGC minor collection pauses\0", b"\0"]
     data = perf_file({f"sun.gc.collector.{i}.name": name for i, name in enumerate(names)})
-    found = dict(read_counters(read_layout(data), data))
+    found = dict(read_counters(list(find_counters(read_layout(data), data)), data))
     assert [m for m in found if m.startswith("gc_count/")] == [
         "gc_count/serial-full",
         "gc_count/zgc-minor",

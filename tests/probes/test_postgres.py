@@ -38,7 +38,7 @@ def cluster():
     binaries = system_binaries()
     folder = Path(tempfile.mkdtemp(prefix="sizebook-test-"))
     folder.chmod(0o755)
-    postgres.init_cluster(binaries, folder / "data")
+    subprocess.run(postgres.init_command(binaries, folder / "data"), check=True, cwd="/")
     sockets = postgres.socket_folder(binaries)
     started = postgres.Cluster(folder / "data", sockets, 55_432, "unused")
     command = postgres.server_command(
@@ -147,3 +147,21 @@ def test_what_is_not_there_is_missing(cluster):
         probe.sample()
     assert read(probe)["backends"] == 0
     probe.detach()
+
+
+def test_a_cluster_without_a_database_to_ask_from(cluster):
+    """Then the watched one is asked; its own back end is not counted, and the rest is said."""
+    started, _ = cluster
+    probe = PostgresProbe("database", started.admin_dsn)
+    with psycopg.connect(started.admin_dsn, autocommit=True) as client:
+        client.execute("alter database postgres rename to spare")
+        try:
+            found = read(probe)
+            assert (found["backends"], found["backends_in_state/idle"]) == (1, 1)
+            assert "no database postgres" in probe.lacking()["commits_total"]
+        finally:
+            probe.detach()
+            client.execute("alter database spare rename to postgres")
+        probe.attach()
+        assert probe.lacking() == {}
+        probe.detach()

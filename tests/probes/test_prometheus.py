@@ -8,7 +8,7 @@ import pytest
 
 from sizebook.probes.base import Unavailable
 from sizebook.probes.exposition import ExpositionError, read_points
-from sizebook.probes.prometheus import SERIES, PrometheusProbe, gather, prepare
+from sizebook.probes.prometheus import SERIES, PrometheusProbe, Series, gather, path_for, prepare
 from sizebook.probes.registry import find_counter
 
 CAPTURED = (Path(__file__).parent / "data" / "node.prom").read_text()
@@ -44,6 +44,41 @@ def test_not_a_number_is_missing():
     """Micrometer's NaN for a gauge without object is a missing value."""
     found = dict(gather("hikaricp_connections_active NaN\n", prepare(SERIES, 80)))
     assert found["pool_active"] is None
+
+
+def test_what_lines_mean_is_kept_between_scrapes():
+    """A second scrape gives its own values; time stamps, tabs and new labels are read as ever."""
+    series = prepare(
+        [
+            Series("x", "threads_busy"),
+            Series("y", "answers_total", label="status"),
+            Series("z", "pool_active", {"a": "1"}, factor=2),
+        ],
+        80,
+    )
+    texts = [
+        'x 1\ny{status="200"} 5\nz{a="1"} 4\nz{a="2"} 9\nother{a="b c"} 3\n',
+        'x 2\ny{status="200"} 6\ny{status="} 404"} 1\nz{a="1"} 8\nz{a="2"} 1\nother{a="b c"} 4\n',
+        'x 3 1700000000\ny{status="200"}\t7\ny{status="} 404"}\t2\nz{a="1"} NaN\n',
+        "x\t4\n\n",
+    ]
+    known = {}
+    for text in [*texts, *texts]:
+        assert dict(gather(text, series, known)) == dict(gather(text, series))
+    assert dict(gather(texts[2], series, known)) == {
+        "threads_busy": 3,
+        "answers_total/200": 7,
+        "answers_total/} 404": 2,
+        "pool_active": None,
+    }
+    with pytest.raises(ExpositionError):
+        list(gather("x one\n", series, known))
+
+
+def test_only_wanted_series_are_asked_for():
+    """The endpoint knows series without the suffix of their kind."""
+    names = ["a_seconds_count", "a_seconds_sum", "b_total", "c_bytes"]
+    assert path_for(names) == "/actuator/prometheus?includedNames=a_seconds%2Cb%2Cc_bytes"
 
 
 def test_same_points_as_the_client_library():

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from sizebook.model.bundle import COUNTER_COLUMNS
+from sizebook.model.notes import NOTES, ProbeNotes
 from sizebook.probes.base import QuietProbe, Sample, Unavailable
 from sizebook.probes.sampler import Sampler
 
@@ -179,12 +180,53 @@ def test_names_are_unique():
 def test_reasons_are_stored(tmp_path):
     """Why readings are missing is a file of the bundle, only if any are."""
     clock = Clock(1)
-    run = sampler(clock, Fake("bad", clock, fails=lambda _: Unavailable("no such database")))
+    bad = Fake("postgres:database", clock, fails=lambda _: Unavailable("no such database"))
+    run = sampler(clock, bad)
     run.store(tmp_path)
-    assert not (tmp_path / "logs").exists()
+    assert list(tmp_path.iterdir()) == []
     run.snapshot()
+    bad.lacking = lambda: {"cgroup_memory_peak_bytes": "memory.peak: No such file"}
     run.store(tmp_path)
-    assert "no such database" in (tmp_path / "logs" / "probes.txt").read_text()
+    notes = ProbeNotes.model_validate_json((tmp_path / NOTES).read_text())
+    (missing,) = notes.why_missing("database")
+    assert (missing.reason, missing.times) == ("Unavailable: no such database", 1)
+    assert notes.why_missing("host") == ()
+    assert notes.lacking[0].reasons["cgroup_memory_peak_bytes"].startswith("memory.peak")
+
+
+def test_a_failing_source_leaves_nulls():
+    """Each metric of the last good reading is null where the source failed, never 0 or repeated."""
+    clock = Clock(4)
+    bad = Fake("bad", clock, fails=lambda call: Unavailable("gone") if call in (2, 3) else None)
+    run = sampler(clock, bad)
+    run.run()
+    assert values(run.frame(), "calls") == [1, None, None, 4]
+    assert times(run.frame(), "calls") == [S, 2 * S, 3 * S, 4 * S]
+    never = sampler(clock, Fake("never", clock, fails=lambda _: Unavailable("gone")))
+    never.snapshot()
+    assert values(never.frame(), "calls") == []
+    assert values(never.frame(), "failed_reads/never") == [1]
+
+
+@pytest.mark.parametrize("takes_s", [0.001, 0.03, 0.25, 1.7])
+def test_every_deadline_is_accounted_for(takes_s):
+    """Readings, failures and missed ticks are the deadlines that came: at 10 Hz, however slow."""
+    clock = Clock(20)
+    probes = [
+        Fake("a", clock, 0.1, takes_s),
+        Fake("b", clock, 0.1, 0.0, lambda call: Unavailable("gone") if call % 3 == 0 else None),
+        Fake("c", clock, 1.0, 0.002),
+    ]
+    run = sampler(clock, *probes)
+    run.run()
+    run.snapshot()
+    frame = run.frame()
+    for probe in probes:
+        due, missed = (
+            values(frame, f"{name}/{probe.name}")[-1] for name in ("due_ticks", "missed_ticks")
+        )
+        assert due == probe.calls - 1 + missed
+        assert due >= 19 / probe.interval_s
 
 
 def test_real_thread_starts_and_stops():

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from sizebook.report import measures
+from sizebook.report.evidence import hash_text
 
 
 def make_bundle(rows, counters=(), flights=1):
@@ -26,8 +27,10 @@ def make_bundle(rows, counters=(), flights=1):
     )
     load = SimpleNamespace(settings={"flights": flights})
     table = pl.DataFrame(counters, schema=["time_ns", "source", "metric", "value"], orient="row")
-    record = SimpleNamespace(trial=SimpleNamespace(load=load))
-    return SimpleNamespace(requests=requests, counters=table, record=record)
+    never = SimpleNamespace(phase=lambda _: None)
+    record = SimpleNamespace(trial=SimpleNamespace(load=load), execution=never)
+    checksum = hash_text(repr((rows, counters)))
+    return SimpleNamespace(requests=requests, counters=table, record=record, sha256=checksum)
 
 
 def test_a_run_counts_if_it_began_in_the_measured_phase_and_is_whole():

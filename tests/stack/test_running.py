@@ -1,5 +1,6 @@
 """Real deployments: started, waited for, stopped; what goes wrong is said in one line."""
 
+import signal
 import socket
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from sizebook.lab.deployments import app_stack, null_server
 from sizebook.lab.placement import place
 from sizebook.model.deployment import DatabaseRole
 from sizebook.model.errors import HostLacksError, TrialError
-from sizebook.stack import StackRunner, ensure_built, postgres
+from sizebook.stack import StackRunner, ensure_built, postgres, running
 from sizebook.store import Project
 
 PROJECT = Project(Path(__file__).resolve().parents[2])
@@ -139,12 +140,15 @@ def test_the_other_way_to_give_up_root_works_too(build, host, tmp_path, monkeypa
         binaries = postgres.find_binaries(build, state)
         runner = StackRunner(build, {"local": host}, state)
         folder = state / "c"
-        postgres.init_cluster(binaries, folder / "data")
+        runner._init_cluster(binaries, folder / "data", host)
         assert (folder / "data").stat().st_uid == 65534 != os.geteuid()
         import contextlib
 
         with contextlib.ExitStack() as undo:
-            cluster, process = runner._serve(folder / "data", DatabaseRole(), host, binaries, undo)
+            cluster = running._new_cluster(folder / "data", host, binaries, undo)
+            process = running._serve(cluster, DatabaseRole(), host, binaries, signal.SIGINT)
+            undo.callback(host.stop, process)
+            running._wait_serving(cluster, process)
             assert psutil.Process(process.pid).uids().effective == 65534
             postgres.create_database(cluster)
             cluster.set_password()

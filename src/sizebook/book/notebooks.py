@@ -20,6 +20,7 @@ import sizebook
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
 from sizebook.book.records import read_records
+from sizebook.lab import calibration
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
 
@@ -123,17 +124,21 @@ def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -
 def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
     """Give one checksum over all that decides what a chapter's page shows.
 
-    Template, parameters, harness, load profiles, stack sources and lock file by content; bundles
-    by name and size, as they are never changed once written.
+    Template, parameters, harness, load profiles, stack sources, benchmarks with their results and
+    lock file by content; bundles (the chapter's and the calibration's) by name and size, as they
+    are never changed once written.
     """
     package = Path(sizebook.__file__).parent
     contents = [chapter.notebook, root / "env" / "requirements.lock"]
     contents += sorted(package.rglob("*.py")) + sorted((root / "locustfiles").glob("*.py"))
     contents += [root / "stack" / "pom.xml", *_list_files(root / "stack" / "src")]
-    bundles = [root / "data" / "runs" / chapter.id, root / "data" / "published"]
+    contents += sorted((root / "bench").glob("*.py"))
+    contents += sorted((root / "bench" / "results").glob("*.json"))
+    runs = root / "data" / "runs"
+    bundles = [runs / chapter.id, runs / calibration.CHAPTER, root / "data" / "published"]
     listing = [
         (file.relative_to(root).as_posix(), file.stat().st_size)
-        for folder in bundles
+        for folder in dict.fromkeys(bundles)
         for file in _list_files(folder)
     ]
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.exists()]
@@ -184,11 +189,17 @@ def _follow(file: Path) -> Iterator[list[ProgressLine]]:
 def _stamp_page(
     root: Path, chapter: Chapter, parameters: Mapping[str, Any], notebook: Path
 ) -> None:
-    """Write into the notebook how it was made, and take out what names this machine's folders."""
+    """Write into the notebook how it was made; take out this machine's folders and all times.
+
+    The same bundles then give the same notebook, byte for byte.
+    """
     node = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, unused-ignore]
-    about = node.metadata.get("papermill", {})
-    for name in ("input_path", "output_path", "environment_variables"):
-        about.pop(name, None)
+    node.metadata.pop("papermill", None)
+    for cell in node.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"  # papermill's is drawn at random
     defaults = {parameter.name: parameter.default for parameter in chapter.parameters}
     node.metadata[_STAMP] = {
         "stamp": make_stamp(root, chapter, parameters),

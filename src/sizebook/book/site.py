@@ -1,4 +1,7 @@
-"""Build the site: ``_build/html`` from the pages and the executed notebooks, warnings as errors."""
+"""Build the site: ``_build/html`` from pages and executed notebooks, warnings as errors.
+
+Then the pages of trials are added to it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from sizebook.book.evidence_html import ROOT_VARIABLE
+from sizebook.book.trial_pages import write_trial_pages
 from sizebook.model.errors import UserError
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -31,7 +36,12 @@ def build_site(root: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-c", command, *flags],
         cwd=root,
-        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+        env={
+            **os.environ,
+            "PYTHONWARNINGS": "ignore",
+            "NO_COLOR": "1",
+            ROOT_VARIABLE: str(root.resolve()),
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -47,6 +57,7 @@ def build_site(root: Path) -> Path:
             expected="a build without warnings",
             next_step="mend the pages named above and build again",
         )
+    write_trial_pages(root, index.parent, list_pages(root / "book" / "_toc.yml"))
     return index
 
 

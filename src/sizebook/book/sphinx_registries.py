@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 import sizebook
-from sizebook.checks import RULES
+from sizebook.checks import RULES, SET_RULES, Rule, SetRule
 from sizebook.lab.profiles import PROFILES
 from sizebook.model.metrics import METRICS
 from sizebook.probes.registry import COUNTERS
@@ -39,17 +39,28 @@ def _rules() -> nodes.Element:
     """Return one definition a rule: what it compares and why, and what to do."""
     items = nodes.definition_list()
     for rule in RULES:
-        term = nodes.term("", "", nodes.literal("", rule.id), nodes.Text(f" {rule.title}"))
-        term["ids"].append(rule.id.lower())
-        body = nodes.definition()
-        body += nodes.paragraph("", rule.meaning)
-        advice = nodes.paragraph("", "", nodes.emphasis("", "What to do: "))
-        advice += nodes.Text(rule.remedy)
         verdict = nodes.paragraph("", "", nodes.emphasis("", "Otherwise the trial is: "))
         verdict += nodes.Text(rule.verdict)
-        body += [advice, verdict]
-        items += nodes.definition_list_item("", term, body)
+        items += _rule(rule, verdict)
     return items
+
+
+def _set_rules() -> nodes.Element:
+    """Return one definition a rule over the trials of a design."""
+    items = nodes.definition_list()
+    items += [_rule(rule) for rule in SET_RULES]
+    return items
+
+
+def _rule(rule: Rule | SetRule, *more: nodes.Element) -> nodes.Element:
+    term = nodes.term("", "", nodes.literal("", rule.id), nodes.Text(f" {rule.title}"))
+    term["ids"].append(rule.id.lower())
+    body = nodes.definition()
+    body += nodes.paragraph("", rule.meaning)
+    advice = nodes.paragraph("", "", nodes.emphasis("", "What to do: "))
+    advice += nodes.Text(rule.remedy)
+    body += [advice, *more]
+    return nodes.definition_list_item("", term, body)
 
 
 def _metrics() -> nodes.Element:
@@ -81,7 +92,7 @@ def _profiles() -> nodes.Element:
         )
         for p in PROFILES.values()
     ]
-    heads = ("Profile", "Replicates", "Fresh start for", "Conditioning (s)", "Warm-up (s)")
+    heads = ("Profile", "Replicates", "Fresh start for", "Longest conditioning (s)", "Warm-up (s)")
     return _table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
 
 
@@ -119,6 +130,7 @@ _SOURCES = [
 
 REGISTRIES: dict[str, Callable[[], nodes.Element]] = {
     "rules": _rules,
+    "set-rules": _set_rules,
     "metrics": _metrics,
     "counters": _counters,
     "profiles": _profiles,

@@ -1,7 +1,8 @@
 """Floor 2: the validity rules over a bundle."""
 
-from sizebook.checks import accounting, generator, load, machine
+from sizebook.checks import accounting, generator, load, machine, steady
 from sizebook.checks.rules import Rule, judge_by
+from sizebook.checks.sets import SET_RULES, SetRule, judge_set
 from sizebook.model.verdict import Judgement
 from sizebook.store import Bundle
 
@@ -14,11 +15,19 @@ RULES: tuple[Rule, ...] = (
     generator.generator_cpu,
     generator.generator_lag,
     generator.own_time,
+    generator.ceiling,
     load.errors,
     load.offered,
+    load.schedule,
     machine.steal,
     machine.swapping,
+    machine.throttling,
+    machine.wall_clock,
+    machine.readings,
     load.samples,
+    steady.steady,
+    steady.jit,
+    steady.heap,
 )
 """Every rule, in the order of the page that documents them."""
 
@@ -28,4 +37,4 @@ def judge(bundle: Bundle) -> Judgement:
     return judge_by(RULES, bundle)
 
 
-__all__ = ["RULES", "Rule", "judge"]
+__all__ = ["RULES", "SET_RULES", "Rule", "SetRule", "judge", "judge_set"]

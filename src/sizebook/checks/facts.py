@@ -87,3 +87,32 @@ def failed_rows(rows: pl.DataFrame, expected_error: str = "") -> pl.Series:
     """Return for each row whether it failed otherwise than the design expects."""
     error = rows["error"].cast(pl.String)
     return (error != "") & (error != expected_error)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A quantity around a time window, summed over the sources that have it."""
+
+    rise: float
+    """Value after the window less the value before it; of a gauge it may be negative."""
+    end: float
+    """Value after the window."""
+
+
+def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> Course:
+    """Return how a reading changed from the last one before to the first one after a window.
+
+    ``source`` is the beginning of the sources that count, ``metric`` the name with its label.
+    """
+    found = bundle.counters.filter(
+        pl.col("source").cast(pl.String).str.starts_with(source)
+        & (pl.col("metric").cast(pl.String) == metric)
+        & pl.col("value").is_not_null()
+    ).sort("time_ns")
+    before = found.filter(pl.col("time_ns") <= begin_ns).group_by("host", "source").last()
+    after = found.filter(pl.col("time_ns") >= end_ns).group_by("host", "source").first()
+    sources = found.select("host", "source").unique().height
+    if not sources or not before.height == after.height == sources:
+        raise DoesNotApply(f"the readings of {metric} do not span the window")
+    end = float(after["value"].sum())
+    return Course(end - float(before["value"].sum()), end)

@@ -10,6 +10,7 @@ from sizebook.checks.facts import failed_rows, generator_facts, measured_mark, m
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.load import ClosedLoop
 from sizebook.model.verdict import Verdict
+from sizebook.stats.arrivals import unstarted
 from sizebook.stats.quantiles import highest_supported, is_supported
 from sizebook.store import Bundle
 
@@ -50,10 +51,11 @@ def errors(bundle: Bundle) -> Answer:
     "SB302-offered",
     title="The offered load was offered, and achieved",
     verdict="failed",
-    meaning="Open arrivals only. Arrivals in the measured phase are rate times length (constant: "
-    "to 1 %; Poisson: to four standard deviations, which a right schedule exceeds once in 16 000 "
-    "trials). Dropped arrivals have no latency, and they are the ones that would have waited "
-    "longest: any make the trial noisy, above 1 % even p99 is unknown and the trial has failed. "
+    meaning="Open arrivals only. Arrivals in the measured phase are the integral of the rate over "
+    "it (evenly spaced: to 1 %; Poisson: to four standard deviations, which a right schedule "
+    "exceeds once in 16 000 trials). Dropped arrivals have no latency, and they are the ones that "
+    "would have waited longest: any make the trial noisy, above 1 % even p99 is unknown and the "
+    "trial has failed. "
     "If the requests waiting or in flight grow within the phase by more than 2 % of the arrivals "
     "(and four standard deviations of the two counts), the server did not keep up: noisy.",
     remedy="Allow more users for the arrivals, or a lower rate: this one is beyond capacity.",
@@ -65,7 +67,9 @@ def offered(bundle: Bundle) -> Answer:
         raise DoesNotApply("a closed loop offers no rate")
     mark, rows = measured_mark(bundle), bundle.requests
     length_s = (mark.end_ns - mark.begin_ns) / 1e9
-    planned = arrivals.rate_per_s * length_s
+    phases = bundle.record.trial.load.phases
+    begin_s = phases.ramp_s + phases.warmup_s
+    planned = arrivals.intensity(phases).expected(begin_s, begin_s + length_s)
     arrived = bundle.measured.height
     stop = rows["intended_ns"] + rows["latency_ns"]
 
@@ -85,7 +89,7 @@ def offered(bundle: Bundle) -> Answer:
         "achieved_per_s": (arrived + before - after) / length_s,
     }
     room = max(1.0, OFFERED_TOLERANCE * planned)
-    if arrivals.kind == "poisson":
+    if arrivals.poisson:
         room = max(1.0, _SIGMAS * math.sqrt(planned))
     growth = after - before
     grown = max(ACHIEVED_TOLERANCE * planned, _SIGMAS * math.sqrt(before + after + 1))
@@ -102,7 +106,31 @@ def offered(bundle: Bundle) -> Answer:
     if wrong:
         return Answer(False, "; ".join(wrong), numbers, verdict)
     rate = arrived / length_s
-    return Answer(True, f"{rate:.1f}/s arrived of {arrivals.rate_per_s:g}/s", numbers)
+    return Answer(True, f"{rate:.1f}/s arrived of {planned / length_s:.4g}/s", numbers)
+
+
+@rule(
+    "SB303-schedule",
+    title="The stored schedule is the one that was followed",
+    verdict="failed",
+    meaning="Open arrivals only. Every due time of the schedule stored with the trial has a "
+    "request that was meant to start then, except those counted as dropped: due times without a "
+    "request are as many as the generator's drops, exactly. Latencies count from these times.",
+    remedy="A fault of the generator or a bundle that was edited: report it, measure again.",
+)
+def schedule(bundle: Bundle) -> Answer:
+    """Judge the schedule against the requests and the drops."""
+    facts, rows = generator_facts(bundle), bundle.requests
+    if isinstance(bundle.record.trial.load.arrivals, ClosedLoop):
+        raise DoesNotApply("a closed loop has no schedule")
+    phases, mark = bundle.record.execution.phases, measured_mark(bundle)
+    offsets = bundle.schedule["offset_ns"].to_numpy()
+    begin_ns = phases[0].begin_ns
+    left = unstarted(offsets, rows["intended_ns"].to_numpy(), begin_ns, mark.end_ns).size
+    numbers = {"due": float(offsets.size), "without_request": float(left)}
+    numbers["dropped"] = float(facts.dropped)
+    text = f"{left} of {offsets.size} due times without a request, {facts.dropped} dropped"
+    return Answer(left == facts.dropped, text, numbers)
 
 
 @rule(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from sizebook.checks.facts import counter_change, measured_mark
 from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.stats.gaps import sampling_gaps
 from sizebook.store import Bundle
+from sizebook.store.notes import read_notes
 
 STEAL_LIMIT = 0.01
 STEAL_FREE_S = 0.02
 SWAP_LIMIT_BYTES = 1 << 20
+DRIFT_FREE_NS = 1_000_000
+DRIFT_SHARE = 500e-6
+MISSED_LIMIT = 0.2
 
 
 @rule(
@@ -49,3 +56,74 @@ def swapping(bundle: Bundle) -> Answer:
     numbers = {"in_bytes": came, "out_bytes": went}
     text = f"{came / 2**20:.1f} MiB in, {went / 2**20:.1f} MiB out"
     return Answer(came + went <= SWAP_LIMIT_BYTES, text, numbers)
+
+
+@rule(
+    "SB403-throttling",
+    title="No CPU limit stopped the processes",
+    verdict="noisy",
+    meaning="Time for which a control group's CPU limit stopped its processes in the measured "
+    "phase, over its length. A stopped process answers late by up to 100 ms at a time, which no "
+    "other counter shows. Where the limit is the treatment, the design allows it.",
+    remedy="Raise the limit of the container or session that Sizebook runs in.",
+)
+def throttling(bundle: Bundle) -> Answer:
+    """Judge the time in which a control group was stopped."""
+    mark = measured_mark(bundle)
+    change = counter_change(bundle, "cgroup/", "cgroup_throttled_s", mark.begin_ns, mark.end_ns)
+    if change.length_s <= 0:
+        raise DoesNotApply("readings without time between them")
+    share = change.total / change.length_s
+    allowed = bundle.record.trial.allowance.throttled_share
+    numbers = {"throttled_s": change.total, "share": share, "limit": allowed}
+    return Answer(share <= allowed, f"{share:.1%} stopped, {allowed:.0%} allowed", numbers)
+
+
+@rule(
+    "SB404-wall-clock",
+    title="The wall clock kept pace",
+    verdict="noisy",
+    meaning="Change of wall clock minus monotonic clock during the trial. All times are monotonic, "
+    "so a step changes no latency; but logs and other hosts go by the wall clock, and a clock that "
+    "jumps tells of a machine that was suspended or migrated. 1 ms and 500 ppm are left to the "
+    "daemon that keeps the time.",
+    remedy="Let the time daemon settle (or stop it while measuring), and measure again.",
+)
+def wall_clock(bundle: Bundle) -> Answer:
+    """Judge how far wall clock and monotonic clock moved apart."""
+    execution = bundle.record.execution
+    drift_ns = execution.facts.get("wall_drift_ns")
+    if not isinstance(drift_ns, int | float) or not execution.phases:
+        raise DoesNotApply("the clocks were not compared")
+    length_ns = execution.phases[-1].end_ns - execution.phases[0].begin_ns
+    limit_ns = DRIFT_FREE_NS + DRIFT_SHARE * length_ns
+    numbers = {"drift_ms": drift_ns / 1e6, "limit_ms": limit_ns / 1e6}
+    text = f"{drift_ns / 1e6:+.3f} ms apart over {length_ns / 1e9:.1f} s"
+    return Answer(abs(drift_ns) <= limit_ns, text, numbers)
+
+
+@rule(
+    "SB405-readings",
+    title="The counters were read as often as they should be",
+    verdict="noisy",
+    meaning="Readings of each source in the measured phase against those due at the trial's "
+    "interval. One in five may be missing: figures over time then have a gap, sums over the trial "
+    "are exact all the same, since they come from readings before and after it.",
+    remedy="See probes.json for the reason; a longer interval, fewer probes, a CPU to spare.",
+)
+def readings(bundle: Bundle) -> Answer:
+    """Judge the readings that are missing, by source."""
+    mark, interval_s = measured_mark(bundle), bundle.record.trial.probe_interval_s
+    gaps = sampling_gaps(bundle.counters, mark.begin_ns, mark.end_ns, interval_s)
+    due = gaps.filter(pl.col("due") > 0)
+    if due.is_empty():
+        raise DoesNotApply(f"no reading is due within the phase at one in {interval_s:g} s")
+    worst = due.sort(pl.col("missed") / pl.col("due"), descending=True).row(0, named=True)
+    share = worst["missed"] / worst["due"]
+    numbers = {"share": share, "missed": float(due["missed"].sum()), "due": float(due["due"].sum())}
+    text = f"{worst['missed']} of {worst['due']} readings of {worst['source']} are missing"
+    if share <= MISSED_LIMIT:
+        return Answer(True, text, numbers)
+    notes = read_notes(bundle)
+    why = {one.reason for one in notes.why_missing(worst["source"])} if notes else set()
+    return Answer(False, text + (f" ({'; '.join(sorted(why))})" if why else ""), numbers)

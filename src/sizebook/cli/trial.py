@@ -9,7 +9,16 @@ from pydantic import ValidationError
 
 from sizebook.cli.output import print_json, print_table
 from sizebook.model.errors import UsageError
-from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
+from sizebook.model.load import (
+    Arrivals,
+    ClosedLoop,
+    LoadProfile,
+    OpenArrivals,
+    Phases,
+    RampArrivals,
+    StaircaseArrivals,
+    Step,
+)
 from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.store import find_project
@@ -23,9 +32,24 @@ def trial(
     ),
     users: int = typer.Option(10, min=1, help="Users of the closed loop, or carriers at a rate."),
     rate: float = typer.Option(0.0, help="Requests per second; 0 = closed loop."),
-    poisson: bool = typer.Option(False, help="Poisson arrivals instead of constant ones."),
+    poisson: bool = typer.Option(False, help="Poisson arrivals instead of evenly spaced ones."),
+    step: list[str] = typer.Option(
+        [], "--step", help="A step of a staircase, RATE:SECONDS; repeat it for each step."
+    ),
+    ramp_to: float = typer.Option(
+        None, min=0.0, help="Rate at the end of the measured phase, reached linearly from --rate."
+    ),
+    think: float = typer.Option(0.0, min=0.0, help="Think time of closed-loop users in seconds."),
+    ramp: float = typer.Option(0.0, min=0.0, help="Ramp phase in seconds, from no load up."),
     warmup: float = typer.Option(2.0, min=0.0, help="Warm-up in seconds."),
-    measured: float = typer.Option(5.0, min=0.1, help="Measured phase in seconds."),
+    measured: float = typer.Option(
+        None, min=0.1, help="Measured phase in seconds (default: 5, or as long as the steps)."
+    ),
+    workers: int = typer.Option(1, min=1, help="Generator processes that share the load."),
+    conditioning: float = typer.Option(
+        12.0, min=0.0, help="Longest load after the start of the stack, in seconds; 0 = cold."
+    ),
+    probe_every: float = typer.Option(1.0, help="Seconds between readings of the probes (0.1 up)."),
     topology: str = typer.Option("local", help="Back end in the node: local; apart: remote."),
     heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
     app: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
@@ -37,15 +61,16 @@ def trial(
 
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
-    from sizebook.lab import app_stack, place
+    from sizebook.lab import app_stack, place, planning
     from sizebook.lab.archive import present_fingerprints
     from sizebook.lab.measuring import opened_bench
-    from sizebook.lab.planning import Session
     from sizebook.lab.progress import Progress
 
     project = find_project()
     placement = place()
     try:
+        steps = parse_steps(step)
+        measured = measured or sum(one.length_s for one in steps) or 5.0
         spec = TrialSpec(
             chapter="trial",
             experiment="by hand",
@@ -57,23 +82,27 @@ def trial(
             ),
             load=LoadProfile(
                 locustfile=locustfile,
-                arrivals=_arrivals(users, rate, poisson),
-                phases=Phases(warmup_s=warmup, measured_s=measured),
+                arrivals=_arrivals(users, rate, poisson, steps, ramp_to, measured, think),
+                phases=Phases(ramp_s=ramp, warmup_s=warmup, measured_s=measured),
                 settings=parse_settings(setting),
                 seed=seed,
                 cpus=placement.generator,
+                workers=workers,
             ),
             allowance=Allowance(),
+            probe_interval_s=probe_every,
         )
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(
-            found=f"{first['input']!r} for {first['loc'][-1]}",
+            # A rule over several fields names none, and its input is the whole record.
+            found=f"{first['input']!r} for {first['loc'][-1]}" if first["loc"] else "these options",
             expected=first["msg"],
             next_step="see 'sizebook trial --help'",
         ) from error
     present_fingerprints(project, spec)  # names a load profile that is not there
-    session = Session("by hand", 0, None, (spec,))
+    opening = planning.conditioning((spec,), conditioning)
+    session = planning.Session("by hand", 0, opening, (spec,))
     with opened_bench(project, "one trial by hand") as bench:
         progress = Progress("trial", 1, session.planned_s())
         bundle = bench.run(session, out or project.runs / "trial", progress)[-1]
@@ -81,10 +110,46 @@ def trial(
     raise typer.Exit(0 if bundle.record.outcome == "completed" else 1)
 
 
-def _arrivals(users: int, rate: float, poisson: bool) -> Arrivals:
+def _arrivals(
+    users: int,
+    rate: float,
+    poisson: bool,
+    steps: tuple[Step, ...],
+    ramp_to: float | None,
+    measured_s: float,
+    think_s: float,
+) -> Arrivals:
+    if steps and (rate > 0 or ramp_to is not None):
+        raise UsageError(
+            found="--step beside --rate or --ramp-to",
+            expected="steps alone, or a rate",
+            next_step="see 'sizebook trial --help'",
+        )
+    if steps:
+        return StaircaseArrivals(steps=steps, users=users, poisson=poisson)
+    if ramp_to is not None:
+        return RampArrivals(
+            begin_per_s=rate, end_per_s=ramp_to, over_s=measured_s, users=users, poisson=poisson
+        )
     if rate <= 0:
-        return ClosedLoop(users=users)
+        return ClosedLoop(users=users, think_s=think_s)
     return OpenArrivals(kind="poisson" if poisson else "constant", rate_per_s=rate, users=users)
+
+
+def parse_steps(texts: list[str]) -> tuple[Step, ...]:
+    """Return ``rate:seconds`` texts as steps; raises UsageError for anything else."""
+    steps = []
+    for text in texts:
+        rate, _, length = text.partition(":")
+        try:
+            steps.append(Step(rate_per_s=float(rate), length_s=float(length)))
+        except ValueError as error:  # of float, or of the model
+            raise UsageError(
+                found=f"step {text!r}",
+                expected="RATE:SECONDS, such as 200:10 for 200 requests a second over 10 s",
+                next_step="see 'sizebook trial --help'",
+            ) from error
+    return tuple(steps)
 
 
 def _show(bundle: Bundle, as_json: bool) -> None:

@@ -75,6 +75,15 @@ class Host(Protocol):
     def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
         """Move a running process, with all its threads, to these CPUs."""
 
+    def hold_back(self, process: HostProcess, threads: str) -> bool:
+        """Let a process's threads whose names begin so wait for all others, until ``let_go``.
+
+        Return whether there are such threads now; never where this user could not undo it.
+        """
+
+    def let_go(self, process: HostProcess) -> None:
+        """Give all threads of a process the usual priority again."""
+
     def facts(self) -> MachineFacts:
         """Return what is known of the machine behind this host."""
 

@@ -2,19 +2,25 @@
 
 The harness tells the guard each process that it starts. When the pipe between them closes because
 the harness is gone, for whatever reason, the guard ends what is still registered, newest first. A
-process is known by its id *and* its start time, so that a reused id is never hit.
+process is known by its id *and* its start time, so that a reused id is never hit. A harness that is
+killed between starting a process and registering it has announced the command, and the guard looks
+for that.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -39,6 +45,19 @@ class Guard:
             text=True,
             start_new_session=True,
         )
+        self._telling = threading.Lock()
+        self._numbers = itertools.count()
+
+    @contextlib.contextmanager
+    def announced(self, command: Sequence[str]) -> Iterator[None]:
+        """Within this context the command is started and registered.
+
+        Left by an error, such as Ctrl-C in the middle, the command stays announced.
+        """
+        number = next(self._numbers)
+        self._tell(f"expect {number} {json.dumps([time.time(), *command])}")
+        yield
+        self._tell(f"settle {number}")
 
     def register(self, pid: int) -> None:
         """Have the process ended when the harness is gone."""
@@ -62,17 +81,25 @@ class Guard:
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError, ValueError):
+        with self._telling, contextlib.suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
 
 
-def sweep(ledger_dir: Path) -> int:
-    """End what earlier, killed harnesses left running; return how many processes that were."""
+def sweep(ledger_dir: Path, patience_s: float = 30.0) -> int:
+    """End what earlier, killed harnesses left running; return how many processes that were.
+
+    A guard that is still ending what its harness left is waited for, ``patience_s`` at most.
+    """
     ended = 0
+    deadline = time.monotonic() + patience_s
     for ledger in ledger_dir.glob("processes-*.txt"):
         owner = int(ledger.stem.split("-")[1])
-        if _guard_is_at_work(ledger):
+        while (at_work := _guard_is_at_work(ledger)) and not psutil.pid_exists(owner):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        if at_work:
             continue
         if owner != os.getpid():
             ended += end_all(_read(ledger))
@@ -122,20 +149,38 @@ def _guard_is_at_work(ledger: Path) -> bool:
     return False
 
 
+def _find(announced: Iterable[Sequence[Any]]) -> list[Entry]:
+    """Return the processes that run a command, or what its first words led to, since its time."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "create_time"]):
+        words, started = process.info["cmdline"] or [], process.info["create_time"]
+        for since, *command in announced:
+            if words and command[-len(words) :] == words and started >= since - 1.0:
+                found.append((process.pid, started))
+    return found
+
+
 def _main(ledger: Path) -> None:
     """Be the guard: follow standard input until it ends, then end what is registered."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     entries: dict[int, float] = {}
+    announced: dict[str, list[Any]] = {}
     for line in sys.stdin:
-        word, pid, *started = line.split()
-        if word == "add":
-            entries[int(pid)] = float(started[0])
-        else:
-            entries.pop(int(pid), None)
+        match line.split(maxsplit=2):
+            case "expect", number, command:
+                announced[number] = json.loads(command)
+                continue
+            case "settle", number:
+                announced.pop(number, None)
+                continue
+            case "add", pid, started:
+                entries[int(pid)] = float(started)
+            case "drop", pid:
+                entries.pop(int(pid), None)
         ledger.write_text("".join(f"{pid} {at:.2f}\n" for pid, at in entries.items()))
     time.sleep(0.2)  # a harness that ends in good order is just stopping them itself
-    end_all(list(entries.items()))
+    end_all([*entries.items(), *_find(announced.values())])
     ledger.unlink(missing_ok=True)
 
 

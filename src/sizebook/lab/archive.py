@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
@@ -28,31 +27,34 @@ class Archive:
     def __init__(self, project: Project, chapter: str) -> None:
         self._project = project
         self._chapter = chapter
-        self._newest = newest_by_key(_readable(project.runs / chapter))
+        self._newest = newest_by_key(readable_bundles(project.runs / chapter))
 
     def key(self, spec: TrialSpec) -> str:
         """Return the cache key of a trial on this machine with the present sources."""
         return cache_key(spec, present_fingerprints(self._project, spec))
 
     def missing(self, sessions: Iterable[Session]) -> tuple[Session, ...]:
-        """Return the sessions that must be run, each with only the trials not yet completed."""
-        left = []
-        for session in sessions:
-            trials = tuple(spec for spec in session.trials if not self._completed(spec))
-            if trials:
-                left.append(dataclasses.replace(session, trials=trials))
-        return tuple(left)
+        """Return the sessions that must be run, each with only what is not yet completed."""
+        left = (session.after(session.collect(self.completed)) for session in sessions)
+        return tuple(session for session in left if session.remaining(()))
 
     def planned(self, sessions: Iterable[Session]) -> tuple[Trial, ...]:
         """Return the newest bundle of each planned trial that has one, failed ones included."""
-        specs = [
-            spec
-            for session in sessions
-            for spec in (session.conditioning, *session.trials)
-            if spec is not None
-        ]
-        found = (self._newest.get(self.key(spec)) for spec in specs)
-        return tuple(Trial(bundle) for bundle in found if bundle is not None)
+        found: list[Bundle] = []
+        for session in sessions:
+            if session.conditioning is not None and (first := self.newest(session.conditioning)):
+                found.append(first)
+            found += session.collect(self.newest)
+        return tuple(Trial(bundle) for bundle in found)
+
+    def newest(self, spec: TrialSpec) -> Bundle | None:
+        """Return the newest bundle of a trial; a completed one wins over a failed one."""
+        return self._newest.get(self.key(spec))
+
+    def completed(self, spec: TrialSpec) -> Bundle | None:
+        """Return the newest bundle of a trial if it completed."""
+        bundle = self.newest(spec)
+        return bundle if bundle is not None and bundle.record.outcome == "completed" else None
 
     def replay(self, folder: Path, profile: str) -> tuple[Trial, ...]:
         """Return the newest bundle of each trial below ``folder``, marked if stale or foreign.
@@ -84,10 +86,6 @@ class Archive:
             stale=stale,
             foreign=(measured.machine, measured.jvm) != (present.machine, present.jvm),
         )
-
-    def _completed(self, spec: TrialSpec) -> bool:
-        bundle = self._newest.get(self.key(spec))
-        return bundle is not None and bundle.record.outcome == "completed"
 
 
 def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
@@ -132,7 +130,8 @@ def _machine() -> str:
     return fingerprint_machine(local_facts())
 
 
-def _readable(folder: Path) -> list[Bundle]:
+def readable_bundles(folder: Path) -> list[Bundle]:
+    """Return the bundles below a folder; damaged ones are named on the terminal and left out."""
     bundles = []
     for path in find_bundles(folder):
         try:

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.lab.archive import Archive
+from sizebook.lab.calibration import find_floor, first_sessions
 from sizebook.lab.planning import Session, Treat, plan_sessions
+from sizebook.lab.precision import Precision
 from sizebook.lab.profiles import get_profile
-from sizebook.lab.trials import Trial, Trials
+from sizebook.lab.search import Search, search_sessions, visited
+from sizebook.lab.trials import Measure, Trial, Trials
 from sizebook.model.design import Design
 from sizebook.model.errors import UsageError
+from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Project, find_project
 
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
@@ -42,9 +46,40 @@ def planning_only() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Planned:
+    """A design with the sessions that it may take."""
+
     design: Design
     sessions: tuple[Session, ...]
+    until: Precision | None
+
+    def due(self, archive: Archive) -> tuple[Session, ...]:
+        """Return the sessions up to the block after which the answer is precise enough."""
+        if self.until is None:
+            return self.sessions
+        blocks = self.until.blocks(self.design, archive.planned(self.sessions))
+        return tuple(session for session in self.sessions if session.replicate < blocks)
+
+    def trials(self, found: tuple[Trial, ...], floor: float | None) -> Trials:
+        own = _of(self.design.experiment, found)
+        blocks = self.until.blocks(self.design, own) if self.until else self.design.replicates
+        return Trials(self.design, own, len(self.design.treatments()) * blocks, floor)
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """A search with its sessions."""
+
+    search: Search
+    sessions: tuple[Session, ...]
+
+    def due(self, archive: Archive) -> tuple[Session, ...]:  # noqa: ARG002
+        """Return all sessions: each ends by itself."""
+        return self.sessions
+
+    def trials(self, found: tuple[Trial, ...], floor: float | None) -> Trials:
+        own = _of(self.search.experiment, found)
+        return Trials(visited(self.search, own), own, len(own), floor)
 
 
 class ChapterLab:
@@ -64,17 +99,33 @@ class ChapterLab:
         self.seed = seed
         self.source = source
         self.project = project or find_project()
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _Planned | _Searched] = {}
         if source != "measure":
             self._folder()
 
-    def add(self, design: Design, treat: Treat, conditioning_s: float | None = None) -> None:
-        """Add a design; ``treat`` turns its treatments into deployments and loads."""
-        if design.experiment in self._entries:
-            raise ValueError(f"two designs are called {design.experiment!r}")
-        seconds = self.profile.conditioning_s if conditioning_s is None else conditioning_s
+    def add(
+        self,
+        design: Design,
+        treat: Treat,
+        conditioning_s: float | None = None,
+        *,
+        until: Precision | None = None,
+    ) -> None:
+        """Add a design; ``treat`` turns its treatments into deployments and loads.
+
+        ``conditioning_s`` is the longest load after a fresh start. With ``until`` the design stops
+        after the block with which its answer is precise enough, except in the smoke profile.
+        """
+        seconds = self._conditioning_s(conditioning_s)
         sessions = plan_sessions(self.chapter, self.profile, design, treat, seconds)
-        self._entries[design.experiment] = _Entry(design, sessions)
+        stop = until if self.profile.publishable else None
+        self._enter(design.experiment, _Planned(design, sessions, stop))
+
+    def add_search(self, search: Search, treat: Treat, conditioning_s: float | None = None) -> None:
+        """Add a search for the heaviest load; see ``lab.search.boundaries`` for its answer."""
+        seconds = self._conditioning_s(conditioning_s)
+        sessions = search_sessions(self.chapter, self.profile, search, treat, seconds)
+        self._enter(search.experiment, _Searched(search, sessions))
 
     def run(self) -> Mapping[str, Trials]:
         """Return the trials of each design by its name, measured now or taken from ``source``.
@@ -83,19 +134,47 @@ class ChapterLab:
         MeasurementLockedError if another measurement runs, HostLacksError if this machine lacks
         something. A trial that fails is stored as failed and does not end the run.
         """
-        sessions = tuple(s for entry in self._entries.values() for s in entry.sessions)
         archive = Archive(self.project, self.chapter)
         if _PLANNING.get():
-            raise PlanComplete(sessions, archive.missing(sessions))
+            sessions = tuple(s for entry in self._entries.values() for s in entry.sessions)
+            raise PlanComplete(sessions, archive.missing(self._due(archive)))
         if self.source == "measure":
-            missing = archive.missing(sessions)
-            if missing:
-                _measure(self.project, self.chapter, missing)
-                archive = Archive(self.project, self.chapter)
-            found = archive.planned(sessions)
+            archive = self._measured(archive)
+            found = archive.planned(self._due(archive))
         else:
             found = archive.replay(self._folder(), self.profile.name)
-        return {name: Trials(e.design, _of(name, found)) for name, e in self._entries.items()}
+        floor = find_floor(self.project).relative_sd
+        return {name: entry.trials(found, floor) for name, entry in self._entries.items()}
+
+    def noise_floor(self, measure: Measure) -> NoiseFloor:
+        """Return how far trials of one treatment lie apart here, by the calibration's A/A trials.
+
+        Without a calibration on this machine there is no floor, and the result says why.
+        """
+        return find_floor(self.project, measure)
+
+    def _measured(self, archive: Archive) -> Archive:
+        """Measure what is due, block by block where that depends on what was found."""
+        tried: list[Session] = []
+        while True:
+            due = [session for session in self._due(archive) if session not in tried]
+            missing = archive.missing(due)
+            if not missing:
+                return archive
+            tried += due
+            _measure(self.project, self.chapter, missing, first_sessions(self.profile))
+            archive = Archive(self.project, self.chapter)
+
+    def _due(self, archive: Archive) -> tuple[Session, ...]:
+        return tuple(s for entry in self._entries.values() for s in entry.due(archive))
+
+    def _enter(self, experiment: str, entry: _Planned | _Searched) -> None:
+        if experiment in self._entries:
+            raise ValueError(f"two designs are called {experiment!r}")
+        self._entries[experiment] = entry
+
+    def _conditioning_s(self, asked_s: float | None) -> float:
+        return self.profile.conditioning_s if asked_s is None else asked_s
 
     def _folder(self) -> Path:
         folder = self.project.published if self.source == "published" else Path(self.source)
@@ -110,13 +189,18 @@ class ChapterLab:
         return folder
 
 
-def _measure(project: Project, chapter: str, sessions: tuple[Session, ...]) -> None:
+def _measure(
+    project: Project,
+    chapter: str,
+    sessions: tuple[Session, ...],
+    first: tuple[Session, ...],
+) -> None:
     # The machinery of measuring is imported only where something is measured, so that reading
     # bundles needs neither Java nor a database nor their imports.
     from sizebook.lab.measuring import measure  # noqa: PLC0415
 
     try:
-        measure(project, chapter, sessions)
+        measure(project, chapter, sessions, first)
     except KeyboardInterrupt:
         print("stopped; finished trials are kept, the next run continues", file=sys.stderr)
         raise

@@ -1,4 +1,9 @@
-"""Measuring: sessions of trials on a started stack, each trial leaving a bundle."""
+"""Measuring: sessions of trials on a started stack, each trial leaving a bundle.
+
+Between two trials the bundle of the first is written while the generator prepares the second, by
+threads that may use all CPUs; while a load runs, nothing of the harness is at work but the probes.
+The generator serves one session after the other; every session has a fresh stack.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,26 @@ import contextlib
 import os
 import secrets
 import shutil
-import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
 from sizebook.lab.archive import present_fingerprints
+from sizebook.lab.calibration import CHAPTER as CALIBRATION
+from sizebook.lab.calibration import Ceiling, find_ceilings
+from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.planning import SETUP_GUESS_S, Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.load.control import Generator
+from sizebook.lab.settling import Settling
+from sizebook.load.protocol import Tick
+from sizebook.load.workers import Workers
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe
@@ -31,18 +42,28 @@ from sizebook.store import Project, measurement_lock
 from sizebook.store.bundles import Bundle, remove_partial
 
 
-def measure(project: Project, chapter: str, sessions: Sequence[Session]) -> None:
+def measure(
+    project: Project, chapter: str, sessions: Sequence[Session], first: Sequence[Session] = ()
+) -> None:
     """Run sessions one after the other, in the given order; each trial becomes a bundle.
 
-    A trial that fails is stored as failed, and the session's other trials go on with a fresh
-    start. Raises MeasurementLockedError, HostLacksError, and KeyboardInterrupt; in every case all
-    processes are ended and finished bundles stay.
+    Where the lean client's ceiling is not known yet on this machine, ``first`` is run before, as
+    trials of the calibration chapter. A trial that fails is stored as failed, and the session's
+    other trials go on with a fresh start. Raises MeasurementLockedError, HostLacksError, and
+    KeyboardInterrupt; in every case all processes are ended and finished bundles stay.
     """
     with opened_bench(project, f"chapter {chapter}") as bench:
-        trials = sum(len(session.trials) for session in sessions)
-        progress = Progress(chapter, trials, planned_s(sessions))
+        calibrating = chapter == CALIBRATION
+        before = () if calibrating or bench.ceilings else first
+        trials = sum(len(session.trials) for session in (*before, *sessions))
+        progress = Progress(chapter, trials, planned_s([*before, *sessions]))
+        for session in before:
+            bench.run(session, project.runs / CALIBRATION, progress)
+            bench.learn_ceilings()
         for session in sessions:
             bench.run(session, project.runs / chapter, progress)
+            if calibrating:
+                bench.learn_ceilings()
         progress.finish()
 
 
@@ -63,7 +84,22 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         guard = Guard(ledgers)
         undo.callback(guard.close)
         host = LocalHost(guard)
-        yield Bench(project, host, StackRunner(build, {host.name: host}, project.state))
+        runner = StackRunner(build, {host.name: host}, project.state)
+        runner.remove_partial()
+        generators = KeptWorkers(project, host)
+        aside = undo.enter_context(_threads_on_all_cpus())
+        undo.callback(generators.drop)
+        yield Bench(project, host, runner, generators, aside)
+
+
+@dataclass
+class _Ahead:
+    """A trial that generator and probes are being prepared for."""
+
+    record: TrialRecord
+    marks: dict[Path, int]
+    out: Path
+    ready: tuple[Future[Any], ...]
 
 
 @dataclass
@@ -72,108 +108,168 @@ class _Started:
 
     name: str
     stack: RunningStack
-    generator: Generator
+    generator: Workers
     probes: list[Probe]
     setup_s: float
     position: int = 0
+    ahead: _Ahead | None = None
+
+    def take_ahead(self, spec: TrialSpec | None) -> _Ahead | None:
+        """Return what was prepared for this trial, once; let go what was for another."""
+        ahead, self.ahead = self.ahead, None
+        if ahead is None or ahead.record.spec == spec:
+            return ahead
+        wait(ahead.ready)
+        if ahead.record.sampler is not None:
+            ahead.record.sampler.detach()
+        return None
 
 
 class Bench:
     """This machine, held for measuring."""
 
-    def __init__(self, project: Project, host: LocalHost, runner: StackRunner) -> None:
+    def __init__(
+        self,
+        project: Project,
+        host: LocalHost,
+        runner: StackRunner,
+        generators: KeptWorkers,
+        aside: Executor,
+    ) -> None:
         self.project = project
         self.host = host
         self.runner = runner
+        self.ceilings: dict[str, Ceiling] = {}
+        """What each client of the generator can do on this machine, as far as it was measured."""
+        self._generators = generators
+        self._aside = aside
+        self.learn_ceilings()
+
+    def learn_ceilings(self) -> None:
+        """Look up what the calibration has found out."""
+        self.ceilings = find_ceilings(self.project)
 
     def run(self, session: Session, folder: Path, progress: Progress) -> list[Bundle]:
         """Run the trials of a session; after a failure the rest go on with a fresh start."""
-        todo = list(session.trials)
-        bundles: list[Bundle] = []
+        conditioned: list[Bundle] = []
+        done: list[Bundle] = []
         progress.step(f"{session.experiment}, block {session.replicate + 1}: starting the stack")
-        while todo:
+        while due := session.remaining(done):
             try:
                 with self._started(session) as started:
                     spent_s = SETUP_GUESS_S
                     if session.conditioning is not None:
                         progress.step("conditioning", planned_s=spent_s)
-                        bundles.append(self.trial(started, session.conditioning, folder))
+                        conditioned.append(
+                            self.trial(started, session.conditioning, folder, then=due[0])
+                        )
+                        progress.add_phases(phases_s(conditioned[-1]))
                         spent_s = session.conditioning.load.phases.planned_s
                     started.stack.pin()
-                    while todo:
-                        progress.step(_label(todo[0]), planned_s=spent_s)
-                        spec = todo.pop(0)
-                        bundles.append(self.trial(started, spec, folder))
-                        progress.step(f"{_label(spec)}: stored", done=1)
-                        spent_s = spec.load.phases.planned_s
+                    while due:
+                        progress.step(_label(due[0]), planned_s=spent_s)
+                        then = due[1] if len(due) > 1 else None
+                        done.append(self.trial(started, due[0], folder, then=then))
+                        progress.add_phases(phases_s(done[-1]))
+                        progress.step(f"{_label(due[0])}: stored", done=1)
+                        spent_s = due[0].load.phases.planned_s
+                        due = session.remaining(done)
                     progress.step("stopping the stack", planned_s=spent_s)
             except _SessionLost as lost:
-                bundles.append(lost.bundle)
-                if lost.bundle.record.trial.purpose == "conditioning":
-                    reason = f"its conditioning load failed: {lost.bundle.record.failure}"
-                    bundles += self._give_up(todo, reason, folder, progress)
+                if lost.bundle.record.trial.purpose == "measured":
+                    done.append(lost.bundle)
+                    continue
+                conditioned.append(lost.bundle)
+                reason = f"its conditioning load failed: {lost.bundle.record.failure}"
+                return [*conditioned, *done, *self._give_up(due, reason, folder, progress)]
             except TrialError as error:  # the stack did not come up
-                bundles += self._give_up(todo, str(error), folder, progress)
-        return bundles
+                return [*conditioned, *done, *self._give_up(due, str(error), folder, progress)]
+        return [*conditioned, *done]
 
     def _give_up(
-        self, todo: list[TrialSpec], reason: str, folder: Path, progress: Progress
+        self, due: Sequence[TrialSpec], reason: str, folder: Path, progress: Progress
     ) -> list[Bundle]:
-        """Store every trial still to do as failed for one reason: a new start would end alike."""
+        """Store every trial still due as failed for one reason: a new start would end alike."""
         bundles = []
-        while todo:
-            spec = todo.pop(0)
+        for spec in due:
             bundles.append(self._failed(spec, reason, folder))
             progress.step(f"failed: {reason}", spec.load.phases.planned_s, done=1)
         return bundles
 
-    def trial(self, started: _Started, spec: TrialSpec, folder: Path) -> Bundle:
-        """Run one trial and return its bundle; raises _SessionLost after storing a failed one."""
+    def trial(
+        self, started: _Started, spec: TrialSpec, folder: Path, then: TrialSpec | None = None
+    ) -> Bundle:
+        """Run one trial and return its bundle; raises _SessionLost after storing a failed one.
+
+        ``then`` is the trial that will follow, if that is known: it is prepared while this one's
+        bundle is written.
+        """
+        ahead = started.take_ahead(spec) or self._look_ahead(started, spec)
+        record, sampler = ahead.record, ahead.record.sampler
+        assert sampler is not None
+        try:
+            with contextlib.ExitStack() as undo:
+                undo.push(sampler)
+                for future in wait(ahead.ready).done:
+                    future.result()
+                sampler.snapshot()
+                sampler.start()
+                record.begin()
+                record.collected = started.generator.run(on_tick=_watch(started, record))
+                record.end(self.ceilings)
+        except TrialError as error:
+            record.failure = _cause(started.stack) or str(error)
+        writing = self._aside.submit(_store, ahead, folder)
+        try:
+            if then is not None and not record.failure:
+                started.ahead = self._look_ahead(started, then)
+        finally:
+            bundle = writing.result()
+        if record.failure:
+            raise _SessionLost(bundle)
+        return bundle
+
+    def _look_ahead(self, started: _Started, spec: TrialSpec) -> _Ahead:
+        """Have generator and probes get ready for a trial, aside."""
+        started.position += 1
         record = TrialRecord(
             root=self.project.root,
             spec=spec,
             fingerprints=present_fingerprints(self.project, spec),
             machine=self.host.facts(),
             session=started.name,
-            position=started.position,
+            position=started.position - 1,
             stack=started.stack,
             setup_s=started.setup_s,
+            sampler=Sampler(started.probes),
         )
-        started.position += 1
-        out = started.stack.folder / f"trial-{started.position}"
         marks = record.mark_logs()
-        record.sampler = Sampler(started.probes)
-        try:
-            started.generator.prepare(spec.load, started.stack.targets(), out)
-            with record.sampler:
-                record.collected = started.generator.run(on_tick=_watch(started.stack))
-        except TrialError as error:
-            record.failure = _cause(started.stack) or str(error)
-        bundle = write_bundle(record, marks, folder)
-        shutil.rmtree(out, ignore_errors=True)
-        if record.failure:
-            raise _SessionLost(bundle)
-        return bundle
+        out = started.stack.folder / f"trial-{started.position}"
+        assert record.sampler is not None
+        targets = started.stack.targets()
+        preparing = self._aside.submit(started.generator.prepare, spec.load, targets, out)
+        return _Ahead(record, marks, out, (preparing, self._aside.submit(record.sampler.attach)))
 
     @contextlib.contextmanager
     def _started(self, session: Session) -> Iterator[_Started]:
         began = time.monotonic()
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
-        cpus = session.trials[0].load.cpus
-        logs = self.project.state / "run" / f"{name}-generator"
-        generator = Generator(
-            self.host, sys.executable, logs, cpus, locustfiles=self.project.locustfiles
-        )
+        cpus, every_s = session.trials[0].load.cpus, session.trials[0].probe_interval_s
+        workers = max(spec.load.workers for spec in session.trials)
         with contextlib.ExitStack() as undo:
-            undo.callback(shutil.rmtree, logs, ignore_errors=True)
+            starting = self._aside.submit(self._generators.get, cpus, workers)
+            undo.callback(wait, (starting,))
             undo.enter_context(_pinned_to(cpus))
-            undo.callback(generator.stop)
-            with ThreadPoolExecutor(1) as aside:  # Locust is imported while the stack starts
-                starting = aside.submit(generator.start)
-                stack = undo.enter_context(self.runner.running(session.deployment, name))
-                starting.result()
-            probes = stack_probes(stack, generator.process)
-            yield _Started(name, stack, generator, probes, time.monotonic() - began)
+            stack = undo.enter_context(self.runner.running(session.deployment, name))
+            generator = starting.result()
+            probes = stack_probes(stack, generator.processes, interval_s=every_s)
+            started = _Started(name, stack, generator, probes, time.monotonic() - began)
+            undo.callback(started.take_ahead, None)
+            try:
+                yield started
+            except BaseException:
+                self._generators.drop()
+                raise
 
     def _failed(self, spec: TrialSpec, reason: str, folder: Path) -> Bundle:
         record = TrialRecord(
@@ -198,6 +294,26 @@ class _SessionLost(Exception):  # noqa: N818 - an outcome, kept inside this modu
         self.bundle = bundle
 
 
+def phases_s(bundle: Bundle) -> float:
+    """Return how long a trial's phases took, from ramp to drain."""
+    return sum((mark.end_ns - mark.begin_ns) * 1e-9 for mark in bundle.record.execution.phases)
+
+
+def _store(ahead: _Ahead, folder: Path) -> Bundle:
+    bundle = write_bundle(ahead.record, ahead.marks, folder)
+    shutil.rmtree(ahead.out, ignore_errors=True)
+    return bundle
+
+
+@contextlib.contextmanager
+def _threads_on_all_cpus() -> Iterator[Executor]:
+    """Give two threads that exist already, so that pinning the main one does not bind them."""
+    with ThreadPoolExecutor(2) as pool:
+        both = threading.Barrier(2)
+        list(pool.map(lambda _: both.wait(), range(2)))
+        yield pool
+
+
 def _cause(stack: RunningStack) -> str | None:
     """Return which process of the stack has ended, if one has: the reason behind other errors."""
     deadline = time.monotonic() + 0.5
@@ -206,16 +322,24 @@ def _cause(stack: RunningStack) -> str | None:
     return died
 
 
-def _watch(stack: RunningStack) -> Callable[[object], None]:
-    """Return a function that raises TrialError as soon as a process of the stack has ended."""
+def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
+    """Return what looks at a trial each second.
 
-    def look(_: object) -> None:
-        if (died := stack.died()) is not None:
+    It raises TrialError as soon as a process of the stack has ended, and ends a conditioning load
+    that has settled.
+    """
+    settling = Settling() if record.spec.purpose == "conditioning" else None
+
+    def look(tick: Tick) -> None:
+        if (died := started.stack.died()) is not None:
             raise TrialError(
                 found=died,
                 expected="a stack that runs until the trial is over",
                 next_step="see logs/ in the trial's bundle",
             )
+        if settling is not None and settling.settled(tick.elapsed_s, tick.requests):
+            record.facts["settled_s"] = tick.elapsed_s
+            started.generator.stop_trial()
 
     return look
 

@@ -16,7 +16,8 @@ class Profile:
     name: ProfileName
     replicates: int
     conditioning_s: float
-    """Load after each fresh start of the stack, before its first trial."""
+    """Longest load after each fresh start of the stack, before its first trial; it ends when its
+    throughput has settled."""
     phases: Phases
     fresh_starts: bool
     """True: every whole plot has its own start of the stack; False: equal deployments share one."""
@@ -39,7 +40,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "quick",
             replicates=3,
-            conditioning_s=5.0,
+            conditioning_s=12.0,
             phases=Phases(warmup_s=0.3, measured_s=1.5),
             fresh_starts=True,
             publishable=True,
@@ -48,7 +49,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "full",
             replicates=10,
-            conditioning_s=30.0,
+            conditioning_s=60.0,
             phases=Phases(warmup_s=5.0, measured_s=30.0),
             fresh_starts=True,
             publishable=True,

@@ -1,18 +1,41 @@
-"""Progress with time left: a line in the notebook, a line in the terminal, a file for a runner."""
+"""Progress with time left: in a file for a runner, else in the notebook, else in the terminal."""
 
 from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 PROGRESS_FILE = "SIZEBOOK_PROGRESS"
 """Environment variable: a file to which each step is appended as one JSON line."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Wall time of a run, and the part of it in which a load ran."""
+
+    wall_s: float
+    phases_s: float
+
+    @property
+    def ratio(self) -> float:
+        """Wall time over phases; NaN if no load ran."""
+        return self.wall_s / self.phases_s if self.phases_s else math.nan
+
+    @property
+    def words(self) -> str:
+        """Both in one line."""
+        text = _duration(self.wall_s)
+        if self.phases_s:
+            text += f", of which {_duration(self.phases_s)} of load (x {self.ratio:.2f})"
+        return text
 
 
 class Progress:
@@ -29,6 +52,7 @@ class Progress:
         self._trials = trials
         self._planned_s = planned_s
         self._spent_plan_s = 0.0
+        self._phases_s = 0.0
         self._done = 0
         self._clock = clock
         self._began = clock()
@@ -51,23 +75,33 @@ class Progress:
         text += f"{_duration(self.left_s)} left; {label}"
         self._tell(text, label)
 
-    def finish(self) -> None:
-        """Say that all is done, and how long it took."""
-        took = _duration(self._clock() - self._began)
+    def add_phases(self, seconds: float) -> None:
+        """Count seconds of phases: what the design prescribes, without any set-up."""
+        self._phases_s += seconds
+
+    @property
+    def pace(self) -> Pace:
+        """How much of the time since the beginning went into loads."""
+        return Pace(self._clock() - self._began, self._phases_s)
+
+    def finish(self) -> Pace:
+        """Say that all is done, how long it took, and how much of that was load."""
+        pace = self.pace
         self._done = self._trials
         self._spent_plan_s = self._planned_s
-        self._tell(f"{self._chapter}: {self._trials} trials in {took}", "done")
+        self._tell(f"{self._chapter}: {self._trials} trials in {pace.words}", pace.words)
+        return pace
 
     def _tell(self, text: str, label: str) -> None:
-        if self._display is not None:
-            self._display(text, self._done, self._trials)
         path = os.environ.get(PROGRESS_FILE)
-        if path:
+        if path:  # not in the notebook: the same trials give the same page, measured or replayed
             line = {"t": time.time(), "chapter": self._chapter, "done": self._done}
             line |= {"total": self._trials, "label": label, "left_s": round(self.left_s, 1)}
             with Path(path).open("a") as sink:
                 sink.write(json.dumps(line) + "\n")
-        elif self._display is None:
+        elif self._display is not None:
+            self._display(text, self._done, self._trials)
+        else:
             print(text, file=sys.stderr, flush=True)
 
 

@@ -6,12 +6,14 @@ import platform
 import re
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
 
+from sizebook.lab.calibration import Ceiling
 from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
     BundleRecord,
@@ -20,12 +22,13 @@ from sizebook.model.bundle import (
     Fingerprints,
     MachineFacts,
 )
+from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, cache_key
-from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS
+from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS, SCHEDULE
 
 _MAX_LOG_BYTES = 256 * 1024
 _SECRET = re.compile(r"(password|token|secret)=\S+", re.IGNORECASE)
@@ -47,8 +50,24 @@ class TrialRecord:
     collected: Collected | None = None
     sampler: Sampler | None = None
     failure: str = ""
+    facts: dict[str, Scalar] = field(default_factory=dict)
+    """Further facts of how it went."""
     wall_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: int = field(default_factory=time.monotonic_ns)
+
+    def begin(self) -> None:
+        """Note on both clocks that the load starts."""
+        self.wall_ns, self.monotonic_ns = time.time_ns(), time.monotonic_ns()
+
+    def end(self, ceilings: Mapping[str, Ceiling]) -> None:
+        """Note how far the clocks have moved apart, and the ceiling of the client that was used."""
+        self.facts["wall_drift_ns"] = (time.time_ns() - self.wall_ns) - (
+            time.monotonic_ns() - self.monotonic_ns
+        )
+        client = self.collected.facts.client if self.collected is not None else ""
+        if (ceiling := ceilings.get(client)) is not None:
+            self.facts |= {"ceiling_per_s": ceiling.per_s}
+            self.facts |= {"ceiling_from": " ".join(ceiling.bundles)}
 
     def mark_logs(self) -> dict[Path, int]:
         """Return the present size of each log, so that the bundle gets this trial's part only."""
@@ -66,6 +85,8 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
             write_interval_log(
                 writer.path / HISTOGRAMS, record.collected.requests, record.monotonic_ns
             )
+        if record.collected is not None and record.collected.schedule is not None:
+            writer.table(SCHEDULE, pl.DataFrame({"offset_ns": record.collected.schedule}))
         writer.table(COUNTERS, _counters(record))
         if record.sampler is not None:
             record.sampler.store(writer.path)
@@ -106,6 +127,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             commands=_commands(record),
             facts={
                 "setup_s": round(record.setup_s, 3),
+                **record.facts,
                 **(dict(collected.notes) if collected else {}),
             },
         ),

@@ -10,7 +10,7 @@ from typing import overload
 
 import polars as pl
 
-from sizebook.checks import judge
+from sizebook.checks import judge, judge_set
 from sizebook.model.bundle import Fingerprints
 from sizebook.model.design import Design
 from sizebook.model.records import Scalar
@@ -65,9 +65,23 @@ class Trial:
 class Trials(Sequence[Trial]):
     """The measured trials of one design, in a fixed order: treatments, then replicates."""
 
-    def __init__(self, design: Design, trials: Sequence[Trial]) -> None:
+    def __init__(
+        self,
+        design: Design,
+        trials: Sequence[Trial],
+        expected: int | None = None,
+        floor: float | None = None,
+    ) -> None:
+        """Keep the trials of the design's treatments; ``expected`` is how many there should be.
+
+        Without it every treatment is expected in every replicate. ``floor`` is the relative
+        spread of this machine's A/A trials.
+        """
         self.design = design
+        self._floor = floor
         order = {_key(treatment): n for n, treatment in enumerate(design.treatments())}
+        self.expected = len(order) * design.replicates if expected is None else expected
+        """Trials that the design planned, by its rule for stopping if it has one."""
         known = [trial for trial in trials if _key(trial.treatment) in order]
         measured = [t for t in known if t.bundle.record.trial.purpose == "measured"]
         self._trials = sorted(measured, key=lambda t: (order[_key(t.treatment)], t.replicate))
@@ -130,7 +144,15 @@ class Trials(Sequence[Trial]):
 
     def doubts(self) -> tuple[str, ...]:
         """Return what must be said beside every figure made from these trials; empty if nothing."""
-        return doubts(self, expected=len(self.design.treatments()) * self.design.replicates)
+        together = [f.message for f in self.set_findings() if f.passed is False]
+        return (*doubts(self, self.expected), *together)
+
+    def set_findings(self) -> tuple[Finding, ...]:
+        """Return what the rules over whole designs find: replicates, spread, comparability."""
+        treated: dict[object, list[Bundle]] = {_key(t): [] for t in self.design.treatments()}
+        for trial in self:
+            treated[_key(trial.treatment)].append(trial.bundle)
+        return judge_set({str(key): bundles for key, bundles in treated.items()}, self._floor)
 
 
 def doubts(trials: Sequence[Trial], expected: int) -> tuple[str, ...]:

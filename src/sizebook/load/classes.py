@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import locust
+from locust import FastHttpUser, HttpUser, User
 from locust.util.load_locustfile import load_locustfile
 
 from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY
-from sizebook.load.users import Scenario, place_of
+from sizebook.load.users import LeanHttpUser, Scenario, place_of
 from sizebook.model.errors import TrialError, UsageError
 from sizebook.model.load import ClosedLoop
 
@@ -47,6 +48,20 @@ def load_user_classes(path: Path) -> list[type[Any]]:
             next_step="add one, such as a subclass of sizebook.load.users.LeanHttpUser",
         )
     return list(classes.values())
+
+
+def client_of(classes: list[type[Any]]) -> str:
+    """Return which client these user classes send with, in the words of ``GeneratorFacts``."""
+    return "+".join(sorted({_client(user) for user in classes}))
+
+
+def _client(user: type[Any]) -> str:
+    for known in (LeanHttpUser, FastHttpUser, HttpUser):
+        if issubclass(user, known):
+            return known.__name__
+    bases = [kind for kind in user.__mro__[1:] if issubclass(kind, User)]
+    own = (kind for kind in bases if kind is not Scenario and kind.__module__ != user.__module__)
+    return next(own).__name__
 
 
 class Gate:

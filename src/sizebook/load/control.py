@@ -1,4 +1,6 @@
-"""The lab's side of a load generator: start it, order trials, collect what they recorded.
+"""The lab's side of one generator process: start it, order trials, collect what it recorded.
+
+The lab itself uses ``workers.Workers``, a group of one or more of these.
 
 Imports neither Locust nor gevent, which would patch the lab's own standard library.
 """
@@ -16,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from sizebook.hosts.base import Host, HostProcess
-from sizebook.load.collect import Collected, collect
+from sizebook.load.collect import Collected, Part, collect, read_part
 from sizebook.load.protocol import (
     Done,
     Failure,
@@ -30,7 +32,7 @@ from sizebook.load.protocol import (
 )
 from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import TrialError, UsageError
-from sizebook.model.load import LoadProfile
+from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.model.records import Record
 
 LOCUSTFILES = Path(__file__).resolve().parents[3] / "locustfiles"
@@ -46,6 +48,11 @@ LEAD_NS_PER_USER = 60_000
 STOP_GRACE_S = 5.0
 
 OnTick = Callable[[Tick], None]
+
+
+def lead_ns(users: int, workers: int = 1) -> int:
+    """Return how long before its start a trial should be told to go."""
+    return LEAD_NS * workers + LEAD_NS_PER_USER * users
 
 
 class Generator:
@@ -71,6 +78,7 @@ class Generator:
         self._process: HostProcess | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._order: Order | None = None
+        self._stopping = threading.Lock()
 
     @property
     def process(self) -> HostProcess | None:
@@ -127,7 +135,11 @@ class Generator:
         return Prepared.model_validate_json(self._expect("prepared", PREPARE_TIMEOUT_S))
 
     def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
-        """Run the prepared trial and return what it recorded; ``on_tick`` is called every second.
+        """Run the prepared trial and return what it recorded; see ``carry_out``."""
+        return collect([self.carry_out(on_tick, start_ns=start_ns)], host=self._host.name)
+
+    def carry_out(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Part:
+        """Run the prepared trial and return this worker's part; ``on_tick`` is called every second.
 
         Several generators start together if they get the same ``start_ns``. When interrupted (by
         Ctrl-C or an error of ``on_tick``) the generator is ended before the exception goes on.
@@ -137,8 +149,8 @@ class Generator:
             raise RuntimeError("prepare() must come before run()")
         self._order = None
         try:
-            lead_ns = LEAD_NS + LEAD_NS_PER_USER * order.load.arrivals.users
-            self._say("go", Go(start_ns=start_ns or time.monotonic_ns() + lead_ns))
+            start_ns = start_ns or time.monotonic_ns() + lead_ns(order.load.arrivals.users)
+            self._say("go", Go(start_ns=start_ns))
             phases = order.load.phases
             silence_s = SILENCE_TIMEOUT_S
             while True:
@@ -158,15 +170,17 @@ class Generator:
         except BaseException:
             self._end_early()
             raise
-        return collect(done, Path(order.out), host=self._host.name, worker=order.worker)
+        scheduled = not isinstance(order.load.arrivals, ClosedLoop)
+        return read_part(done, Path(order.out), worker=order.worker, scheduled=scheduled)
 
     def stop_trial(self) -> None:
         """Have the running trial end early, from another thread; ``run`` then returns its rows."""
         self._say("stop", None)
 
     def stop(self) -> None:
-        """End the process; nothing happens if there is none."""
-        process, self._process = self._process, None
+        """End the process; nothing happens if there is none. Any thread may call it."""
+        with self._stopping:
+            process, self._process = self._process, None
         if process is not None:
             self._host.stop(process, STOP_GRACE_S)
 

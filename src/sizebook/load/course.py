@@ -67,7 +67,7 @@ class Course:
         self.offsets: Offsets | None = None
         arrivals = order.load.arrivals
         if not isinstance(arrivals, ClosedLoop):
-            whole = arrival_offsets(arrivals, order.load.phases.planned_s, order.load.seed)
+            whole = arrival_offsets(arrivals, order.load.phases, order.load.seed)
             self.offsets = worker_share(whole, order.worker, order.workers)
         self._due: Any = () if self.offsets is None else memoryview(self.offsets.copy())  # type: ignore[arg-type]
         self._next_arrival = 0

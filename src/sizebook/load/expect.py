@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sizebook.load.answer import Exchange
+from sizebook.load.wire import Head
 
 Check = Callable[[Exchange], str]
 """Returns the error class of an answer that came whole: ``status``, ``body``, or empty if good."""
@@ -41,3 +43,22 @@ class Expect:
         if self.count is not None and body.count(self.count[0]) != self.count[1]:
             return "body"
         return ""
+
+    def judge(self, answer: Any) -> None:
+        """Fail an answer of Locust's own clients, under our error class, if it is not as expected.
+
+        ``answer`` comes from ``FastHttpUser`` or ``HttpUser`` with ``catch_response=True``, inside
+        its with-block. One that did not come, or not whole, keeps the exception that Locust has.
+        """
+        told = answer.request_meta["exception"]
+        if answer.status_code == 0 or (told and answer.status_code == self.status):
+            return
+        exchange = Exchange()
+        exchange.status = answer.status_code
+        exchange.body = answer.content or b""
+        if self.content_type:
+            kind = (answer.headers.get("content-type") or "").lower().encode("latin-1")
+            length = len(exchange.body)
+            exchange.head = Head(exchange.status, length, False, True, kind, ())
+        if error := self(exchange):
+            answer.failure(error)

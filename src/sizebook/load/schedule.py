@@ -1,69 +1,116 @@
 """When requests are to start, fixed before the run: arrival schedules as offsets in ns.
 
-Pure functions: the same arrivals, length and seed give the same schedule. numpy promises that for
+Every kind of open arrivals is an intensity, a piecewise linear rate (``model.load.Intensity``).
+Its integral tells how many arrivals are due by a time, and the inverse of the integral turns
+counts into times: the counts 0, 1, 2, ... into evenly spaced arrivals, the points of a Poisson
+process of rate 1 into one of this intensity.
+
+Pure functions: the same arrivals, phases and seed give the same schedule. numpy promises that for
 its bit generators, but lets the methods of ``Generator`` change their stream between versions; so
 the schedule that was used is also stored beside the samples.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sizebook.model.load import ClosedLoop, OpenArrivals
+from sizebook.model.load import ClosedLoop, Intensity, Phases, Scheduled
 
 Offsets = NDArray[np.int64]
 """Nanoseconds from the start of the trial, ascending."""
 
 SPREAD_NS_PER_USER = 500_000
 MAX_SPREAD_NS = 50_000_000
+WHOLE = 1e-9
+"""An integral this close to a whole number is one: rates times lengths are, but for rounding."""
 
 
-def arrival_offsets(arrivals: OpenArrivals, length_s: float, seed: int) -> Offsets:
-    """Return the start of every arrival within ``length_s``, as ns after the start of the trial."""
-    length_ns = round(length_s * 1e9)
-    if arrivals.kind == "constant":
-        return constant_offsets(arrivals.rate_per_s, length_ns)
-    return poisson_offsets(arrivals.rate_per_s, length_ns, seed)
+def arrival_offsets(arrivals: Scheduled, phases: Phases, seed: int) -> Offsets:
+    """Return the start of every arrival of a trial, up to the end of its measured phase."""
+    intensity = arrivals.intensity(phases)
+    if arrivals.poisson:
+        return poisson_offsets(intensity, seed)
+    return even_offsets(intensity)
 
 
-def constant_offsets(rate_per_s: float, length_ns: int) -> Offsets:
-    """Return arrivals at equal gaps of 1/rate, the first at 0.
+def even_offsets(intensity: Intensity) -> Offsets:
+    """Return evenly spaced arrivals: number k (from 0) is due when k have been expected.
 
-    The k-th arrival is round(k / rate): rounding each from k keeps the error under 1 ns where a sum
-    of rounded gaps would drift.
+    At a constant rate the gaps are 1/rate, the first arrival at 0. Each time is computed from k and
+    rounded to 1 ns, where a sum of rounded gaps would drift. Any piece in which a whole number of
+    arrivals is expected gets exactly that number.
     """
-    count = int(np.ceil(length_ns * 1e-9 * rate_per_s)) + 1
-    offsets = np.rint(np.arange(count, dtype=np.float64) * (1e9 / rate_per_s)).astype(np.int64)
-    return offsets[offsets < length_ns]
+    change = TimeChange(intensity)
+    return change.offsets(np.arange(math.ceil(change.total), dtype=np.float64))
 
 
-def poisson_offsets(rate_per_s: float, length_ns: int, seed: int) -> Offsets:
-    """Return a Poisson process of this rate: independent exponential gaps of mean 1/rate.
+def poisson_offsets(intensity: Intensity, seed: int) -> Offsets:
+    """Return a Poisson process of this intensity, by time change.
 
-    Gaps are -ln(U)/rate in distribution (Knuth, The Art of Computer Programming 2, 3.4.1 D), drawn
-    by numpy's ``Generator(PCG64(seed)).standard_exponential``. The first gap is counted from 0, so
-    arrivals in any interval of length t are Poisson distributed with mean rate x t.
+    Points with independent exponential gaps of mean 1 (Knuth, The Art of Computer Programming 2,
+    3.4.1 D) are a Poisson process of rate 1; the inverse of the intensity's integral turns it into
+    the Poisson process of that intensity (Cinlar, Introduction to Stochastic Processes, 1975, 4.7;
+    "time-scale transformation" in Lewis and Shedler, Naval Research Logistics Quarterly 26, 1979,
+    403-413). Arrivals in disjoint intervals are independent, and Poisson distributed with the mean
+    ``intensity.expected``. Gaps are drawn by numpy's
+    ``Generator(PCG64(seed)).standard_exponential``.
     """
+    change = TimeChange(intensity)
     random = np.random.Generator(np.random.PCG64(seed))
-    mean_ns = 1e9 / rate_per_s
-    expected = length_ns / mean_ns
-    block = int(expected + 6 * np.sqrt(expected)) + 16
+    block = int(change.total + 6 * math.sqrt(change.total)) + 16
     parts: list[NDArray[np.float64]] = []
     last = 0.0
-    while last < length_ns:
-        times = last + np.cumsum(random.standard_exponential(block) * mean_ns)
-        parts.append(times)
-        last = float(times[-1])
-    offsets = np.rint(np.concatenate(parts)).astype(np.int64)
-    return offsets[offsets < length_ns]
+    while last < change.total:
+        parts.append(last + np.cumsum(random.standard_exponential(block)))
+        last = float(parts[-1][-1])
+    return change.offsets(np.concatenate(parts) if parts else np.empty(0))
+
+
+class TimeChange:
+    """The integral of an intensity from 0 on, inverted for whole arrays of its values."""
+
+    def __init__(self, intensity: Intensity) -> None:
+        pieces = intensity.pieces
+        self._end_ns = round(intensity.end_s * 1e9)
+        self._begin_s = np.array([piece.begin_s for piece in pieces])
+        self._length_s = np.array([piece.length_s for piece in pieces])
+        self._rate = np.array([piece.begin_per_s for piece in pieces])
+        self._slope = np.array([piece.slope for piece in pieces])
+        sums = np.cumsum([0.0, *(piece.expected(piece.begin_s, piece.end_s) for piece in pieces)])
+        whole = np.rint(sums)
+        self._sums = np.where(np.abs(sums - whole) < WHOLE, whole, sums)
+
+    @property
+    def total(self) -> float:
+        """The integral over all pieces: the number of arrivals expected."""
+        return float(self._sums[-1])
+
+    def offsets(self, counts: NDArray[np.float64]) -> Offsets:
+        """Return the times at which the integral reaches these values, ascending, to 1 ns.
+
+        A value that is reached at the begin of a piece without arrivals is placed at its end, where
+        the next arrivals come; values of ``total`` and above are left out.
+        """
+        counts = counts[counts < self.total]
+        piece = np.searchsorted(self._sums[1:], counts, side="right")
+        rest, rate, slope = counts - self._sums[piece], self._rate[piece], self._slope[piece]
+        # Of the two forms of a quadratic equation's root, the one that is exact at slope 0 and
+        # does not cancel: rest = rate * t + slope * t^2 / 2.
+        speed = rate + np.sqrt(np.maximum(rate**2 + 2 * slope * rest, 0.0))
+        since_s = np.divide(2 * rest, speed, out=np.zeros_like(rest), where=speed > 0)
+        since_s = np.minimum(since_s, self._length_s[piece])
+        found: Offsets = np.rint((self._begin_s[piece] + since_s) * 1e9).astype(np.int64)
+        return found[found < self._end_ns]
 
 
 def worker_share(offsets: Offsets, worker: int, workers: int) -> Offsets:
     """Return the arrivals of one worker: every ``workers``-th, from its own index on.
 
-    The shares partition the schedule. Of constant arrivals each share is constant again; of a
-    Poisson process a share has Erlang gaps, but all shares together are the process drawn.
+    The shares partition the schedule. Of evenly spaced arrivals each share is evenly spaced again;
+    of a Poisson process a share has Erlang gaps, but all shares together are the process drawn.
     """
     return offsets[worker::workers]
 

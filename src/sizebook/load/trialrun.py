@@ -24,6 +24,7 @@ from locust.env import Environment
 
 from sizebook.load.classes import (
     base_url,
+    client_of,
     gated,
     load_user_classes,
     refuse_what_foreign_users_cannot,
@@ -31,12 +32,19 @@ from sizebook.load.classes import (
 from sizebook.load.clock import Clock
 from sizebook.load.course import Course
 from sizebook.load.http import TimeoutSweep
-from sizebook.load.protocol import ROWS_FILE, SCHEDULE_FILE, Done, Order, Prepared
+from sizebook.load.protocol import (
+    NO_LATER_NS,
+    ROWS_FILE,
+    SCHEDULE_FILE,
+    Done,
+    Order,
+    Prepared,
+)
 from sizebook.load.recorder import Recorder
 from sizebook.load.rows import LATE_NS
 from sizebook.load.settings import resolve_settings
 from sizebook.load.target import resolve
-from sizebook.load.users import LeanHttpUser, Scenario, SetUp, place_of
+from sizebook.load.users import LeanHttpUser, Scenario, SetUp, SharedBatch, place_of
 from sizebook.load.vitals import Vitals, cpu_seconds
 from sizebook.model.bundle import GeneratorFacts
 from sizebook.model.errors import TrialError, UsageError
@@ -73,6 +81,7 @@ class TrialRun:
             targets = {role: resolve(url) for role, url in order.targets.items()}
             self.course = Course(order, targets=targets, clock=self._clock, sweep=self._sweep)
             self._ours = [user for user in classes if issubclass(user, Scenario)]
+            self._client = client_of(classes)
             for user in classes:
                 user.host = base_url(user, order)
             self._set_up()
@@ -96,11 +105,16 @@ class TrialRun:
             get_hub().loop.run_callback(self.course.stop)
 
     def run(self, start_ns: int, on_second: OnSecond) -> Done:
-        """Carry the trial out and return its facts; rows and schedule are on disk then."""
+        """Carry the trial out and return its facts; rows and schedule are on disk then.
+
+        One worker starts later than told if its users need the time to get to their marks. One of
+        several keeps to the common start: what it starts late, it counts as late.
+        """
         course = self.course
         users = self._environment.runner.user_greenlets
-        lead_ns = LEAST_LEAD_NS + LEAD_NS_PER_USER * len(users)
-        start_ns = max(start_ns, monotonic_ns() + lead_ns)
+        if self.order.workers == 1 or start_ns == NO_LATER_NS:
+            lead_ns = LEAST_LEAD_NS + LEAD_NS_PER_USER * len(users)
+            start_ns = max(start_ns, monotonic_ns() + lead_ns)
         vitals = Vitals(
             self._clock,
             lambda: (self._recorder.rows, self._recorder.failed, len(users)),
@@ -147,6 +161,12 @@ class TrialRun:
                 found=f"{len(self._ours)} scenario classes in {name}",
                 expected="one scenario a file",
                 next_step="split the locustfile",
+            )
+        if self.order.workers > 1 and any(issubclass(user, SharedBatch) for user in self._ours):
+            raise UsageError(
+                found=f"{self.order.workers} workers for {name}, whose users share one batch",
+                expected="one worker: processes cannot take items from the same batch",
+                next_step="set the load profile's workers to 1",
             )
         for scenario in self._ours:
             self.course.settings = resolve_settings(scenario.settings, load.settings, name)
@@ -258,6 +278,8 @@ class TrialRun:
             late_starts=late,
             iterations=course.iterations,
             versions=versions(),
+            client=self._client,
+            worker_cpu_s=(cpu_s,),
         )
         return Done(
             facts=facts,

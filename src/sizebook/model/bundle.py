@@ -11,7 +11,7 @@ from sizebook.model.trial import TrialSpec
 
 BUNDLE_FORMAT = "sizebook-bundle"
 BUNDLE_VERSION = 1
-CAPTURE_VERSION = 1
+CAPTURE_VERSION = 2
 """Raised whenever load, probes or phases change in a way that makes old samples incomparable."""
 
 Count = Annotated[int, Field(ge=0)]
@@ -76,13 +76,18 @@ class GeneratorFacts(Record):
     """CPU seconds of the generator's processes from first request to the end of the drain."""
     wall_s: float
     lag_p99_ms: float
-    """99th percentile of how late the generator's own 10 ms clock tick came."""
+    """99th percentile of how late the generator's own 10 ms clock tick came: the worst worker's."""
     lag_max_ms: float
     late_starts: Count = 0
     """Open arrivals that started more than 1 ms after their intended time."""
     iterations: Count = 0
     """Complete passes of the scenario in the measured phase."""
     versions: Strings = Field(default_factory=dict)
+    client: str = ""
+    """User class that sent the requests: ``LeanHttpUser``, ``FastHttpUser``, ``HttpUser``, or the
+    name of another base; several are joined by ``+``. Empty: not recorded."""
+    worker_cpu_s: tuple[float, ...] = ()
+    """``cpu_s`` by worker; each is one event loop, which cannot use more than one CPU."""
 
 
 class MachineFacts(Record):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sizebook.model.deployment import CpuSet
 from sizebook.model.records import Record, Scalars
 
 Seconds = Annotated[float, Field(ge=0)]
+Rate = Annotated[float, Field(ge=0)]
 
 
 class Phases(Record):
     """Lengths of a trial's phases in seconds. Samples of the measured phase alone make results.
 
-    A request belongs to the phase in which it was *intended* to start. ``drain_s`` is the longest
-    wait for what is under way, or overdue, when the measured phase ends; nothing becomes due in it.
+    A request belongs to the phase in which it was *intended* to start. In the ramp the load climbs:
+    users of a closed loop join one after the other, the rate of open arrivals rises linearly from
+    0. ``drain_s`` is the longest wait for what is under way, or overdue, when the measured phase
+    ends; nothing becomes due in it.
     """
 
     ramp_s: Seconds = 0.0
@@ -30,6 +35,84 @@ class Phases(Record):
         return self.ramp_s + self.warmup_s + self.measured_s
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A length of time over which the rate of arrivals is constant or changes linearly."""
+
+    begin_s: float
+    length_s: float
+    begin_per_s: float
+    end_per_s: float
+
+    @property
+    def end_s(self) -> float:
+        """Its end, in seconds from the trial's start as its begin."""
+        return self.begin_s + self.length_s
+
+    @property
+    def slope(self) -> float:
+        """Change of the rate a second."""
+        return (self.end_per_s - self.begin_per_s) / self.length_s
+
+    def rate_at(self, at_s: float) -> float:
+        """Return the arrivals per second at a time within it."""
+        if at_s == self.end_s:
+            return self.end_per_s
+        return self.begin_per_s + self.slope * (at_s - self.begin_s)
+
+    def expected(self, begin_s: float, end_s: float) -> float:
+        """Return the mean number of arrivals in the part of it from ``begin_s`` to ``end_s``."""
+        begin_s, end_s = max(begin_s, self.begin_s), min(end_s, self.end_s)
+        if end_s <= begin_s:
+            return 0.0
+        return (end_s - begin_s) * (self.rate_at(begin_s) + self.rate_at(end_s)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Intensity:
+    """Arrivals per second over a trial: pieces that follow each other, nothing after the last.
+
+    Times are seconds from the trial's start. Every kind of open arrivals is one of these: its
+    arrivals are evenly spaced points of it, or a Poisson process with it as its rate.
+    """
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def end_s(self) -> float:
+        """End of the last piece."""
+        return self.pieces[-1].end_s if self.pieces else 0.0
+
+    def expected(self, begin_s: float, end_s: float) -> float:
+        """Return the integral from ``begin_s`` to ``end_s``: the mean number of arrivals."""
+        return math.fsum(piece.expected(begin_s, end_s) for piece in self.pieces)
+
+
+Leg = tuple[float, float, float]
+"""Length in seconds, arrivals per second at its begin and at its end."""
+
+
+def lay_out(legs: tuple[Leg, ...], end_s: float) -> Intensity:
+    """Return the intensity whose pieces are these legs in turn, cut off at ``end_s``."""
+    pieces: list[Piece] = []
+    at_s = 0.0
+    for length_s, begin_per_s, end_per_s in legs:
+        piece = Piece(at_s, length_s, begin_per_s, end_per_s)
+        at_s += length_s
+        if at_s > end_s:
+            kept_s = end_s - piece.begin_s
+            if kept_s <= 0:
+                continue
+            piece = Piece(piece.begin_s, kept_s, begin_per_s, piece.rate_at(end_s))
+        elif length_s <= 0:
+            continue
+        if pieces and pieces[-1].begin_per_s == pieces[-1].end_per_s == begin_per_s == end_per_s:
+            before = pieces.pop()
+            piece = Piece(before.begin_s, piece.end_s - before.begin_s, begin_per_s, end_per_s)
+        pieces.append(piece)
+    return Intensity(tuple(pieces))
+
+
 class ClosedLoop(Record):
     """A fixed number of users; each starts its next request when the last one is answered."""
 
@@ -40,16 +123,107 @@ class ClosedLoop(Record):
     think_random: bool = False
 
 
-class OpenArrivals(Record):
-    """Requests start at times fixed before the run, whatever the server does."""
+class _Open(Record):
+    """Requests start at times fixed before the run, whatever the server does.
 
-    kind: Literal["constant", "poisson"]
-    rate_per_s: Annotated[float, Field(gt=0)]
+    In the ramp phase the rate climbs linearly from 0 to the first rate, which then holds through
+    the warm-up. The rates that a kind states count from the begin of the *measured* phase, so that
+    results hold all of them and nothing else. The last rate holds until the end of the trial; what
+    would come after that end is cut off (``length_s`` says how long a measured phase has to be).
+    """
+
     users: Annotated[int, Field(gt=0)] = 100
     """Locust users that carry the arrivals: the most requests under way at a time."""
 
+    def legs(self) -> tuple[Leg, ...]:
+        """Return how the rate changes from the begin of the measured phase on; at least one leg."""
+        raise NotImplementedError
 
-Arrivals = Annotated[ClosedLoop | OpenArrivals, Field(discriminator="kind")]
+    @property
+    def length_s(self) -> float:
+        """Seconds of the measured phase that the changes of the rate take."""
+        return math.fsum(length_s for length_s, _, _ in self.legs())
+
+    def intensity(self, phases: Phases) -> Intensity:
+        """Return the arrivals per second over a trial with these phases."""
+        legs = self.legs()
+        first, last = legs[0][1], legs[-1][2]
+        around = (
+            (phases.ramp_s, 0.0, first),
+            (phases.warmup_s, first, first),
+            *legs,
+            (max(0.0, phases.measured_s - self.length_s), last, last),
+        )
+        return lay_out(around, phases.planned_s)
+
+
+class OpenArrivals(_Open):
+    """Open arrivals at one rate: evenly spaced, or a Poisson process."""
+
+    kind: Literal["constant", "poisson"]
+    rate_per_s: Annotated[float, Field(gt=0)]
+
+    @property
+    def poisson(self) -> bool:
+        """Whether the arrivals are a Poisson process."""
+        return self.kind == "poisson"
+
+    def legs(self) -> tuple[Leg, ...]:
+        return ((0.0, self.rate_per_s, self.rate_per_s),)
+
+
+class Step(Record):
+    """A length of time at one rate; at rate 0 nothing arrives."""
+
+    rate_per_s: Rate
+    length_s: Annotated[float, Field(gt=0)]
+
+
+class StaircaseArrivals(_Open):
+    """Open arrivals at one rate after the other."""
+
+    kind: Literal["staircase"] = "staircase"
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+    poisson: bool = False
+    """Whether the arrivals are a Poisson process; evenly spaced otherwise."""
+
+    @model_validator(mode="after")
+    def _arrives(self) -> Self:
+        if not any(step.rate_per_s for step in self.steps):
+            raise ValueError("a rate above 0 in at least one step")
+        return self
+
+    def legs(self) -> tuple[Leg, ...]:
+        return tuple((step.length_s, step.rate_per_s, step.rate_per_s) for step in self.steps)
+
+
+class RampArrivals(_Open):
+    """Open arrivals whose rate changes linearly from one value to another."""
+
+    kind: Literal["ramp"] = "ramp"
+    begin_per_s: Rate
+    end_per_s: Rate
+    over_s: Annotated[float, Field(gt=0)]
+    """Length of the change; the rate then stays what it is."""
+    poisson: bool = False
+    """Whether the arrivals are a Poisson process; evenly spaced otherwise."""
+
+    @model_validator(mode="after")
+    def _arrives(self) -> Self:
+        if not self.begin_per_s and not self.end_per_s:
+            raise ValueError("a rate above 0 at the begin or at the end")
+        return self
+
+    def legs(self) -> tuple[Leg, ...]:
+        return ((self.over_s, self.begin_per_s, self.end_per_s),)
+
+
+Scheduled = OpenArrivals | StaircaseArrivals | RampArrivals
+"""Open arrivals of every kind; their times come from ``intensity`` and ``poisson``."""
+
+Arrivals = Annotated[
+    ClosedLoop | OpenArrivals | StaircaseArrivals | RampArrivals, Field(discriminator="kind")
+]
 
 
 class LoadProfile(Record):
@@ -64,4 +238,14 @@ class LoadProfile(Record):
     seed: int = 1
     cpus: CpuSet = ()
     """CPUs of the generator."""
-    workers: Annotated[int, Field(gt=0)] = 1
+    workers: Annotated[int, Field(gt=0, le=256)] = 1
+    """Processes that share the users, and the arrivals, among them."""
+
+    @model_validator(mode="after")
+    def _a_user_a_worker(self) -> Self:
+        if self.workers > self.arrivals.users:
+            raise ValueError(
+                f"a user for each worker at least; {self.arrivals.users} users are fewer than "
+                f"{self.workers} workers"
+            )
+        return self

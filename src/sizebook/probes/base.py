@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -47,6 +47,9 @@ class Probe(Protocol):
     def sample(self) -> Iterable[Sample]:
         """Return what the counters say now. Raises ``Unavailable`` (or OSError) if they cannot."""
 
+    def lacking(self) -> Mapping[str, str]:
+        """Return what this machine does not tell, metric to reason, as far as it was asked."""
+
     def detach(self) -> None:
         """Let go of files and connections. Never raises."""
 
@@ -77,6 +80,9 @@ class QuietProbe:
 
     def attach(self) -> None:
         return None
+
+    def lacking(self) -> Mapping[str, str]:
+        return {}
 
     def detach(self) -> None:
         return None

@@ -18,7 +18,8 @@ _LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\\n]|\\[\\"n])*
 _ESCAPE = re.compile(r"\\(.)")
 _NUMBER = re.compile(r"[+-]?(?:Inf|NaN|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)")
 
-_LINES_AT_A_TIME = 50
+LINES_AT_A_TIME = 50
+"""Between two of these pieces others may run."""
 
 
 class Point(NamedTuple):
@@ -39,7 +40,7 @@ def read_points(text: str, wanted: Collection[str]) -> Iterator[Point]:
     Raises ExpositionError for a wanted line that is not in the format; others are not looked at.
     """
     for number, line in enumerate(text.splitlines()):
-        if number % _LINES_AT_A_TIME == 0:
+        if number % LINES_AT_A_TIME == 0:
             give_way()
         if not line.strip() or line[0] == "#":
             continue
@@ -50,9 +51,16 @@ def read_points(text: str, wanted: Collection[str]) -> Iterator[Point]:
             continue
         labels, rest = _labels(line, brace) if brace >= 0 else ({}, line[end:])
         fields = rest.split()
-        if not 1 <= len(fields) <= 2 or _NUMBER.fullmatch(fields[0]) is None:
+        if not 1 <= len(fields) <= 2:
             raise ExpositionError(f"line {line[:200]!r}")
-        yield Point(name, labels, float(fields[0]))
+        yield Point(name, labels, read_number(fields[0], line))
+
+
+def read_number(word: str, line: str) -> float:
+    """Return the number that a word of the line is; raises ExpositionError for anything else."""
+    if _NUMBER.fullmatch(word) is None:
+        raise ExpositionError(f"line {line[:200]!r}")
+    return float(word)
 
 
 def _labels(line: str, brace: int) -> tuple[dict[str, str], str]:

@@ -83,11 +83,6 @@ class Layout:
         raw = data[entry.offset : entry.offset + entry.length]
         return raw.split(b"\0", 1)[0].decode("utf-8", errors="replace")
 
-    def seconds(self, data: bytes, name: str) -> float | None:
-        """Return a counter of ticks in seconds, or None if it is not there."""
-        ticks, frequency = self.number(data, name), self.number(data, FREQUENCY)
-        return None if ticks is None or not frequency else ticks / frequency
-
 
 def read_layout(data: bytes) -> Layout:
     """Return where the counters lie.

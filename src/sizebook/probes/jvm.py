@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from sizebook.probes.base import QuietProbe, Sample, Unavailable
-from sizebook.probes.hsperfdata import Layout, PerfDataError, read_layout
+from sizebook.probes.hsperfdata import FREQUENCY, Layout, PerfDataError, read_layout
 from sizebook.probes.process import PidSource
 
 NUMBERS = {
@@ -61,6 +63,7 @@ class JvmProbe(QuietProbe):
         self._proc = proc
         self._file: tuple[int, Path] | None = None
         self._layout: Layout | None = None
+        self._counters: tuple[Counter, ...] = ()
 
     def before_start(self) -> tuple[str, ...]:
         """Return the flag that makes the JVM keep its counters (it does unless told not to)."""
@@ -83,9 +86,10 @@ class JvmProbe(QuietProbe):
         try:
             if self._layout is None or not self._layout.fits(data):
                 self._layout = read_layout(data)
+                self._counters = tuple(find_counters(self._layout, data))
         except PerfDataError as error:
             raise Unavailable(f"counters of {self._source}: {error}") from error
-        return [Sample(self._source, *one) for one in read_counters(self._layout, data)]
+        return [Sample(self._source, *one) for one in read_counters(self._counters, data)]
 
 
 def find_perf_data(pid: int, proc: Path = Path("/proc")) -> Path:
@@ -109,23 +113,55 @@ def find_perf_data(pid: int, proc: Path = Path("/proc")) -> Path:
     raise Unavailable(f"process {pid} has no hsperfdata file (no JVM, or -XX:-UsePerfData)")
 
 
-def read_counters(layout: Layout, data: bytes) -> Iterator[tuple[str, float | None]]:
+class Counter(NamedTuple):
+    """Where the value of one of our metrics lies in the JVM's file."""
+
+    metric: str
+    place: struct.Struct
+    offset: int
+    """-1: this JVM does not count it."""
+    ticks_per_s: int
+    """1 for what is not a time."""
+
+
+def read_counters(counters: Iterable[Counter], data: bytes) -> Iterator[tuple[str, float | None]]:
     """Yield (metric, value) for all counters that are registered; None for what is not there."""
+    for metric, place, offset, ticks_per_s in counters:
+        if offset < 0:
+            yield metric, None
+        else:
+            (value,) = place.unpack_from(data, offset)
+            yield metric, value if ticks_per_s == 1 else value / ticks_per_s
+
+
+def find_counters(layout: Layout, data: bytes) -> Iterator[Counter]:
+    """Yield where the counters that are registered lie, once for each layout."""
+    place = struct.Struct(f"{layout.order}q")
+    frequency = layout.number(data, FREQUENCY) or 0
+    for metric, name, is_time in _wanted(layout, data):
+        entry = layout.entries.get(name)
+        there = entry is not None and not entry.length and (frequency > 0 or not is_time)
+        offset = entry.offset if there and entry is not None else -1
+        yield Counter(metric, place, offset, frequency if is_time else 1)
+
+
+def _wanted(layout: Layout, data: bytes) -> Iterator[tuple[str, str, bool]]:
+    """Yield our metric, the JVM's counter, and whether it is in ticks."""
     for metric, counter in NUMBERS.items():
-        yield metric, layout.number(data, counter)
+        yield metric, counter, False
     for metric, counter in SECONDS.items():
-        yield metric, layout.seconds(data, counter)
+        yield metric, counter, True
     for name in layout.entries:
         if match := _COLLECTOR.fullmatch(name):
             label = _collector_label(layout.text(data, name) or match[1])
             prefix = name.removesuffix(".name")
-            yield f"gc_count/{label}", layout.number(data, f"{prefix}.invocations")
-            yield f"gc_s/{label}", layout.seconds(data, f"{prefix}.time")
+            yield f"gc_count/{label}", f"{prefix}.invocations", False
+            yield f"gc_s/{label}", f"{prefix}.time", True
         elif match := _SPACE.fullmatch(name):
             label = (layout.text(data, name) or "unknown").lower()
             label = "old" if label == "space" else label
-            yield f"space_used_bytes/{label}", layout.number(data, f"{match[1]}.used")
-            yield f"space_capacity_bytes/{label}", layout.number(data, f"{match[1]}.capacity")
+            yield f"space_used_bytes/{label}", f"{match[1]}.used", False
+            yield f"space_capacity_bytes/{label}", f"{match[1]}.capacity", False
 
 
 def _collector_label(name: str) -> str:

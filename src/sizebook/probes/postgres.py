@@ -10,6 +10,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sizebook.probes.base import QuietProbe, Sample, Unavailable
 
 _TIMEOUT_MS = 500
+_ASIDE = "postgres"
+_OWN_COUNTS = ("commits_total", "blocks_hit", "blocks_read", "rows_returned", "rows_fetched")
 
 _DATABASE_COLUMNS = {
     "commits_total": "xact_commit",
@@ -50,7 +52,9 @@ class PostgresProbe(QuietProbe):
 
     The connection goes to the cluster's ``postgres`` database and leaves the watched one alone:
     the probe's own transactions and back end are in none of the numbers but WAL and checkpoints,
-    which are the cluster's. PostgreSQL's back ends hand in their counts at the end of a
+    which are the cluster's. A cluster without that database is asked through the watched one: its
+    counts then hold the probe's own two transactions a reading, and ``lacking`` says so.
+    PostgreSQL's back ends hand in their counts at the end of a
     transaction, but at most once a second, and an idle one within ten seconds: sums over
     a trial may lack the last of its transactions.
 
@@ -67,13 +71,17 @@ class PostgresProbe(QuietProbe):
         self._database = str(conninfo_to_dict(conninfo).get("dbname") or "postgres")
         self._conninfo = make_conninfo(
             conninfo,
-            dbname="postgres",
             connect_timeout=2,
             application_name="sizebook-probe",
             options=f"-c statement_timeout={_TIMEOUT_MS} -c jit=off",
         )
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._query = ""
+        self._inside = False
+
+    def lacking(self) -> dict[str, str]:
+        reason = "holds the probe's own: the cluster has no database postgres to ask from"
+        return dict.fromkeys(_OWN_COUNTS, reason) if self._inside else {}
 
     def attach(self) -> None:
         """Connect and ask once."""
@@ -96,6 +104,7 @@ class PostgresProbe(QuietProbe):
             raise Unavailable(f"{self._source}: no database {self._database!r}")
         metrics = (*_DATABASE_COLUMNS, "database_bytes", "wal_bytes", "checkpoints")
         values = dict(zip(metrics, row, strict=True))
+        values["backends"] -= int(self._inside)
         samples = [Sample(self._source, name, _number(value)) for name, value in values.items()]
         by_state, by_wait = dict.fromkeys(STATES, 0), dict.fromkeys(WAITS, 0)
         for state, wait, count in backends:
@@ -109,7 +118,7 @@ class PostgresProbe(QuietProbe):
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         if self._connection is None:
-            self._connection = psycopg.connect(self._conninfo, autocommit=True)
+            self._connection = self._connect()
             version = self._connection.info.server_version
             columns = ", ".join(_DATABASE_COLUMNS.values())
             self._query = (
@@ -117,6 +126,15 @@ class PostgresProbe(QuietProbe):
                 f"{_CHECKPOINTS[version >= 170_000]} FROM pg_stat_database WHERE datname = %s"
             )
         return self._connection
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        aside = make_conninfo(self._conninfo, dbname=_ASIDE)
+        try:
+            connection = psycopg.connect(aside, autocommit=True)
+        except psycopg.OperationalError:
+            connection = psycopg.connect(self._conninfo, autocommit=True)
+        self._inside = connection.info.dbname == self._database != _ASIDE
+        return connection
 
 
 def _number(value: Any) -> float | None:

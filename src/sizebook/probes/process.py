@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
 
@@ -20,10 +20,11 @@ PidSource = Callable[[], int | None]
 
 _PROC = Path("/proc")
 _MAX_FAMILY = 4096
+_PART_BYTES = 4096
+_AT_A_TIME = 20
 
 
-@dataclass(frozen=True)
-class ProcessStat:
+class ProcessStat(NamedTuple):
     """One line of ``/proc/PID/stat``, as far as it is used."""
 
     user_s: float
@@ -49,6 +50,10 @@ class ProcessProbe(QuietProbe):
     for one reading and never counted twice; the sum shown never falls. A member that left the
     family (its parent died first) is no longer counted.
 
+    ``generations`` bounds how far down the family is followed: 1 is enough for PostgreSQL, whose
+    children have none, and halves the cost. One member costs 0.01 ms, one thread of a process
+    that has others as much.
+
     CPU time comes in ticks of 10 ms. RSS of a family counts a shared page once a process.
     """
 
@@ -61,6 +66,7 @@ class ProcessProbe(QuietProbe):
         *,
         host: str = "local",
         family: bool = False,
+        generations: int = _MAX_FAMILY,
         interval_s: float = 1.0,
         proc: Path = _PROC,
     ) -> None:
@@ -69,7 +75,7 @@ class ProcessProbe(QuietProbe):
         self.interval_s = interval_s
         self._source = source
         self._pid = pid
-        self._family = family
+        self._generations = generations if family else 0
         self._proc = proc
         self._root: tuple[int, int] | None = None
         self._highest: dict[str, float] = {}
@@ -88,24 +94,32 @@ class ProcessProbe(QuietProbe):
         if root is None:
             raise Unavailable(f"no process {self._source}")
         try:
-            stat = read_stat(self._proc / str(root))
+            stat = read_stat(f"{self._proc}/{root}")
         except OSError as error:
             raise Unavailable(f"process {self._source} has ended") from error
         if self._root != (root, stat.start_ticks):
             self._root, self._highest = (root, stat.start_ticks), {}
-        members = [(root, stat)]
-        if not self._family:
-            return members
-        if not (self._proc / f"{root}/task/{root}/children").exists():
+        members = youngest = [(root, stat)]
+        if self._generations and not (self._proc / f"{root}/task/{root}/children").exists():
             raise Unavailable(f"no list of children of {self._source} in this kernel's /proc")
-        for pid, parent in members:  # grows while it is walked
-            for child in _children(self._proc / str(pid), pid, parent.threads):
-                give_way()
-                with contextlib.suppress(OSError):
-                    members.append((child, read_stat(self._proc / str(child))))
+        for _ in range(self._generations):
+            youngest = list(self._children_of(youngest))
+            members = members + youngest
             if len(members) > _MAX_FAMILY:
                 raise Unavailable(f"more than {_MAX_FAMILY} processes below {self._source}")
+            if not youngest:
+                break
         return members
+
+    def _children_of(
+        self, parents: list[tuple[int, ProcessStat]]
+    ) -> Iterator[tuple[int, ProcessStat]]:
+        for pid, parent in parents:
+            for number, child in enumerate(_children(f"{self._proc}/{pid}", pid, parent.threads)):
+                if number % _AT_A_TIME == 0:
+                    give_way()
+                with contextlib.suppress(OSError):
+                    yield child, read_stat(f"{self._proc}/{child}")
 
     def _sums(self, members: list[tuple[int, ProcessStat]]) -> dict[str, float | None]:
         stats = [one for _, one in members]
@@ -136,7 +150,7 @@ class ProcessDetailProbe(ProcessProbe):
             numbers = []
             for pid, _ in members:
                 give_way()
-                numbers.append(_details(self._proc / str(pid)))
+                numbers.append(_details(f"{self._proc}/{pid}"))
         except (FileNotFoundError, ProcessLookupError):
             return sums  # a member has just ended; the next reading has all of them again
         except PermissionError as error:
@@ -144,14 +158,14 @@ class ProcessDetailProbe(ProcessProbe):
         return dict(zip(DETAILS, map(sum, zip(*numbers, strict=True)), strict=True))
 
 
-def read_stat(folder: Path) -> ProcessStat:
+def read_stat(folder: str) -> ProcessStat:
     """Return what ``/proc/PID/stat`` says; OSError if the process is gone.
 
     The second field is the program's name in parentheses and may hold spaces and parentheses:
     ``4711 (tmux: (x) server) S 1 ...``; fields are counted from the last one (proc(5)).
     """
-    text = (folder / "stat").read_text(errors="replace")
-    fields = text[text.rindex(")") + 2 :].split()
+    text = _read(f"{folder}/stat")
+    fields = text[text.rindex(b")") + 2 :].split(None, 22)
     ticks = _TICKS_PER_S
     return ProcessStat(
         user_s=int(fields[11]) / ticks,
@@ -166,32 +180,44 @@ def read_stat(folder: Path) -> ProcessStat:
     )
 
 
-def _children(folder: Path, pid: int, threads: int) -> list[int]:
+def _children(folder: str, pid: int, threads: int) -> list[int]:
     """Return the children of a process: each thread has a file with those it started."""
     found: list[int] = []
     with contextlib.suppress(OSError):
-        names = [str(pid)] if threads == 1 else os.listdir(folder / "task")  # noqa: PTH208
+        names = [str(pid)] if threads == 1 else os.listdir(f"{folder}/task")  # noqa: PTH208
         for name in names:
-            found += map(int, (folder / "task" / name / "children").read_text().split())
+            found += map(int, _read(f"{folder}/task/{name}/children").split())
     return found
 
 
-def _details(folder: Path) -> tuple[int, int, int, int, int]:
+def _details(folder: str) -> tuple[int, int, int, int, int]:
     """Return bytes read, bytes written, handles, voluntary and involuntary switches."""
-    io = b"\n" + (folder / "io").read_bytes()
+    io = b"\n" + _read(f"{folder}/io")
     voluntary = forced = 0
-    for thread in os.listdir(folder / "task"):  # noqa: PTH208 - names only
+    for thread in os.listdir(f"{folder}/task"):  # noqa: PTH208 - names only
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            status = (folder / "task" / thread / "status").read_bytes()
+            status = _read(f"{folder}/task/{thread}/status")
             voluntary += _field(status, b"\nvoluntary_ctxt_switches:\t")
             forced += _field(status, b"\nnonvoluntary_ctxt_switches:\t")
     return (
         _field(io, b"\nread_bytes: "),
         _field(io, b"\nwrite_bytes: "),
-        len(os.listdir(folder / "fd")),  # noqa: PTH208 - counts only
+        len(os.listdir(f"{folder}/fd")),  # noqa: PTH208 - counts only
         voluntary,
         forced,
     )
+
+
+def _read(path: str) -> bytes:
+    """Return a file of /proc, a third of the cost of ``Path.read_bytes``; raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        text = b""
+        while part := os.read(descriptor, _PART_BYTES):  # /proc gives whole records, a page at most
+            text += part
+        return text
+    finally:
+        os.close(descriptor)
 
 
 def _field(text: bytes, name: bytes) -> int:

@@ -8,12 +8,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from sizebook.model.bundle import COUNTER_COLUMNS
+from sizebook.model.notes import NOTES, LackingMetrics, MissingReadings, ProbeNotes
 from sizebook.probes.base import Probe, Reading, Sample
 
 OWN_SOURCE = "probes"
@@ -22,24 +22,14 @@ OWN_INTERVAL_NS = 1_000_000_000
 NICENESS = 10
 
 
-@dataclass(frozen=True)
-class Missing:
-    """A probe that could not be read, from the first to the last time for one reason."""
-
-    probe: str
-    reason: str
-    times: int
-    first_ns: int
-    last_ns: int
-
-
 class Sampler:
     """Readings of all probes over one trial.
 
     As a context manager it attaches, takes a snapshot, samples in its thread, stops, takes a second
     snapshot and detaches: sums over the trial are the differences between the two snapshots, taken
     while nothing is in flight, and so exact. Deadlines are absolute: a late reading does not shift
-    the next ones, and deadlines that have passed are counted as missed, never filled in.
+    the next ones, and deadlines that have passed are counted as missed, never filled in. A probe
+    that fails leaves a null for each metric that it gave the last time, and its reason.
 
     The harness shares CPUs with the generator: all probes in one burst take some 5 ms, which once a
     second is a hundredth of the generator's 10 ms ticks, enough to move their 99th percentile. So
@@ -67,11 +57,13 @@ class Sampler:
         self._wait = wait or self._stop.wait
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._readings: list[Reading] = []
+        self._readings: list[tuple[int, str, list[Sample]]] = []
         self._missed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._failed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._cost_ns: Counter[str] = Counter(dict.fromkeys(names, 0))
-        self._missing: dict[tuple[str, str], Missing] = {}
+        self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
+        self._given: dict[str, list[Sample]] = {}
+        self._missing: dict[tuple[str, str], MissingReadings] = {}
         self._cpu_ns = 0
 
     def __enter__(self) -> Sampler:
@@ -137,6 +129,7 @@ class Sampler:
                 late_ns = max(0, self._clock_ns() - due_ns[at])
                 passed = late_ns // intervals_ns[at]
                 self._missed[probe.name] += passed
+                self._due[probe.name] += passed + 1
                 due_ns[at] += (passed + 1) * intervals_ns[at]
             self._cpu_ns = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
             if self._clock_ns() >= own_due_ns:
@@ -153,29 +146,30 @@ class Sampler:
     def frame(self) -> pl.DataFrame:
         """Return all readings so far, columns exactly as in ``model.bundle.COUNTER_COLUMNS``."""
         with self._lock:
-            rows = list(self._readings)
+            readings = list(self._readings)
+        rows = [Reading(time, host, *one) for time, host, samples in readings for one in samples]
         columns: list[list[object]] = [list(column) for column in zip(*rows, strict=True)]
         data = dict(zip(COUNTER_COLUMNS, columns or [[] for _ in COUNTER_COLUMNS], strict=True))
         kinds = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
         return pl.DataFrame(data, schema=kinds).sort("time_ns", maintain_order=True)
 
-    def missing(self) -> tuple[Missing, ...]:
+    def missing(self) -> tuple[MissingReadings, ...]:
         """Return every probe that could not be read at some time, with reason and count."""
         with self._lock:
             return tuple(self._missing.values())
 
     def store(self, folder: Path) -> None:
-        """Have each probe store its own files; write why readings are missing, if any are."""
+        """Have each probe store its own files; write what is missing and why, if anything is."""
         for probe in self._probes:
             probe.store(folder)
-        if lines := [
-            f"{one.probe}: {one.times} readings missing, CLOCK_MONOTONIC {one.first_ns} to "
-            f"{one.last_ns} ns: {one.reason}\n"
-            for one in self.missing()
-        ]:
-            logs = folder / "logs"
-            logs.mkdir(exist_ok=True)
-            (logs / "probes.txt").write_text("".join(lines), encoding="utf-8")
+        lacking = tuple(
+            LackingMetrics(probe=probe.name, reasons=dict(reasons))
+            for probe in self._probes
+            if (reasons := probe.lacking())
+        )
+        notes = ProbeNotes(missing=self.missing(), lacking=lacking)
+        if notes.missing or notes.lacking:
+            (folder / NOTES).write_text(notes.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
     def _run_quietly(self) -> None:
         if hasattr(os, "setpriority") and sys.platform == "linux":
@@ -188,34 +182,39 @@ class Sampler:
             begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
             try:
                 samples: list[Sample] = list(probe.sample())
+                self._given[probe.name] = samples
             except Exception as error:
                 # Whatever a probe raises, the other probes and the trial go on.
                 self._note(probe, error)
-                return
+                given = self._given.get(probe.name, [])
+                samples = [one._replace(value=None) for one in given]
             finally:
                 self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
             time_ns = (begin_ns + self._clock_ns()) // 2
-            host = probe.host
-            self._readings += [Reading(time_ns, host, *sample) for sample in samples]
+            self._readings.append((time_ns, probe.host, samples))
 
     def _note(self, probe: Probe, error: Exception) -> None:
         now_ns = self._clock_ns()
         self._failed[probe.name] += 1
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         known = self._missing.get((probe.name, reason))
-        self._missing[probe.name, reason] = Missing(
-            probe.name,
-            reason,
-            known.times + 1 if known else 1,
-            known.first_ns if known else now_ns,
-            now_ns,
+        self._missing[probe.name, reason] = MissingReadings(
+            probe=probe.name,
+            reason=reason,
+            times=known.times + 1 if known else 1,
+            first_ns=known.first_ns if known else now_ns,
+            last_ns=now_ns,
         )
 
     def _own_readings(self) -> None:
         now_ns = self._clock_ns()
-        own: list[tuple[str, float]] = [("sampler_cpu_s", self._cpu_ns / 1e9)]
-        own += [(f"missed_ticks/{name}", float(n)) for name, n in self._missed.items()]
-        own += [(f"failed_reads/{name}", float(n)) for name, n in self._failed.items()]
-        own += [(f"probe_cpu_s/{name}", n / 1e9) for name, n in self._cost_ns.items()]
+        own = [Sample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns / 1e9)]
+        for metric, counts, unit in (
+            ("due_ticks", self._due, 1),
+            ("missed_ticks", self._missed, 1),
+            ("failed_reads", self._failed, 1),
+            ("probe_cpu_s", self._cost_ns, 1e9),
+        ):
+            own += [Sample(OWN_SOURCE, f"{metric}/{name}", n / unit) for name, n in counts.items()]
         with self._lock:
-            self._readings += [Reading(now_ns, OWN_HOST, OWN_SOURCE, *one) for one in own]
+            self._readings.append((now_ns, OWN_HOST, own))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess
-from sizebook.probes.base import Probe
+from sizebook.model.errors import UsageError
+from sizebook.probes.base import Probe, Unavailable
+from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
 from sizebook.probes.host import HostProbe
 from sizebook.probes.jvm import JvmProbe
 from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
 from sizebook.probes.prometheus import PrometheusProbe
+from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
-GENERATOR = "generator-1"
+GENERATOR = "generator"
 DATABASE = "database-1"
+_DATABASE_GENERATIONS, _GENERATOR_GENERATIONS = 1, 10
+"""How far down a family is followed: PostgreSQL's back ends have no children of their own."""
 
 
 class WatchedNode(Protocol):
@@ -54,28 +59,68 @@ class WatchedStack(Protocol):
 
 
 def stack_probes(
-    stack: WatchedStack, generator: HostProcess | None = None, *, interval_s: float = 1.0
+    stack: WatchedStack, generators: Sequence[HostProcess] = (), *, interval_s: float = 1.0
 ) -> list[Probe]:
-    """Return the probes for a machine, a stack and its load generator.
+    """Return the probes for a machine, a stack and the workers of its load generator.
 
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
-    ``generator-1``; ``jvm/<name>`` for the JVM's own counters; ``server/<name>`` for what a node
-    says on its management port; ``database``.
+    ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters; ``server/<name>`` for
+    what a node says on its management port; ``database``; ``cgroup/all`` (or ``cgroup/<name>``) for
+    a control group that limits CPU or memory.
+
+    ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
+    most, the details of processes ten times less often than the rest. Raises UsageError for a
+    shorter one.
     """
+    if not interval_s >= SHORTEST_S:
+        raise UsageError(
+            found=f"a probe interval of {interval_s:g} s",
+            expected=f"at least {SHORTEST_S:g} s",
+            next_step=f"ask for {SHORTEST_S:g} s (10 Hz) or for the default of 1 s",
+        )
     probes: list[Probe] = [HostProbe(interval_s=interval_s)]
-    families = {DATABASE: stack.database, GENERATOR: generator}
-    for name, process in families.items():
-        if process is not None:
-            source, pid = f"process/{name}", _pid_of(process)
-            probes += [
-                ProcessProbe(source, pid, family=True, interval_s=interval_s),
-                ProcessDetailProbe(source, pid, family=True, interval_s=10 * interval_s),
-            ]
+    families: dict[str, tuple[HostProcess, int]] = {}
+    if stack.database is not None:
+        families[DATABASE] = (stack.database, _DATABASE_GENERATIONS)
+    for number, process in enumerate(generators, start=1):
+        families[f"{GENERATOR}-{number}"] = (process, _GENERATOR_GENERATIONS)
+    for name, (process, deep) in families.items():
+        source, pid = f"process/{name}", _pid_of(process)
+        probes += [
+            kind(source, pid, family=True, generations=deep, interval_s=every_s)
+            for kind, every_s in ((ProcessProbe, interval_s), (ProcessDetailProbe, 10 * interval_s))
+        ]
     for node in stack.nodes:
         probes += _node_probes(node, interval_s)
     if stack.cluster is not None:
-        probes.append(PostgresProbe("database", stack.cluster.admin_dsn, interval_s=interval_s))
-    return probes
+        every_s = source_interval_s("database", interval_s)
+        probes.append(PostgresProbe("database", stack.cluster.admin_dsn, interval_s=every_s))
+    named = {name: process for name, (process, _) in families.items()}
+    named |= {node.name: node.process for node in stack.nodes if node.host.name == "local"}
+    return probes + _cgroup_probes(named, interval_s)
+
+
+def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> list[Probe]:
+    """Return a probe a control group: ``cgroup/all`` if all processes are in one.
+
+    Otherwise a group is called after its first process.
+    """
+    members: dict[Groups, list[str]] = {}
+    for name, process in processes.items():
+        try:
+            groups = find_groups(process.pid)
+        except Unavailable:
+            continue  # no control groups on this system, or the process has just ended
+        if groups.exist:
+            members.setdefault(groups, []).append(name)
+    return [
+        CgroupProbe(
+            f"cgroup/{'all' if len(names) == len(processes) else names[0]}",
+            groups,
+            interval_s=interval_s,
+        )
+        for groups, names in members.items()
+    ]
 
 
 def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
@@ -93,7 +138,7 @@ def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
                 management_port=node.management_port,
                 service_port=urlsplit(node.url).port or 80,
                 host=host,
-                interval_s=max(1.0, interval_s),
+                interval_s=source_interval_s("server", interval_s),
             )
         )
     return probes

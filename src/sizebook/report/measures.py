@@ -1,4 +1,8 @@
-"""Numbers from one bundle: each function turns a bundle into one of the registered metrics."""
+"""Numbers from one bundle: each function turns a bundle into one of the registered metrics.
+
+Only requests that count make numbers: those of the measured phase, from the end of a warm-up on if
+one reached into it (``checks.steady``).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,15 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from sizebook.checks.rules import DoesNotApply
+from sizebook.checks.steady import counted, steady_of
 from sizebook.store import Bundle
 
 Measure = Callable[[Bundle], float | None]
 
 
 def runs(bundle: Bundle) -> pl.DataFrame:
-    """Return one row a complete run of the scenario that began in the measured phase.
+    """Return one row a complete run of the scenario that began when requests counted.
 
     Columns: ``iteration``, ``total_s`` (first start to last answer), ``requests``,
     ``received_bytes``, ``failed``. A run that began in the phase and ended in the drain counts:
@@ -28,13 +34,15 @@ def runs(bundle: Bundle) -> pl.DataFrame:
             received_bytes=pl.col("received_bytes").sum(),
             failed=(pl.col("error").cast(pl.String) != "").sum(),
             phase=pl.col("phase").cast(pl.String).sort_by("intended_ns").first(),
+            begin_ns=pl.col("intended_ns").min(),
         )
         .sort("iteration")
     )
     flights = bundle.record.trial.load.settings.get("flights")
     whole = pl.lit(int(flights) + 1) if flights is not None else pl.col("requests").max()
     table = table.filter(pl.col("requests") == whole)
-    return table.filter(pl.col("phase") == "measured").drop("phase")
+    table = table.filter((pl.col("phase") == "measured") & (pl.col("begin_ns") >= _begin(bundle)))
+    return table.drop("phase", "begin_ns")
 
 
 def total_time_s(bundle: Bundle) -> float | None:
@@ -48,17 +56,17 @@ def run_received_bytes(bundle: Bundle) -> float | None:
 
 
 def throughput_per_s(bundle: Bundle) -> float | None:
-    """Return the requests of the measured phase that succeeded, over its length, per second."""
+    """Return the requests that count and succeeded, over the time in which they did, per second."""
     phase = bundle.record.execution.phase("measured")
     if phase is None:
         return None
-    good = bundle.measured.filter(pl.col("error").cast(pl.String) == "").height
-    return good / ((phase.end_ns - phase.begin_ns) / 1e9)
+    good = counted(bundle).filter(pl.col("error").cast(pl.String) == "").height
+    return good / ((phase.end_ns - max(phase.begin_ns, _begin(bundle))) / 1e9)
 
 
 def failed_share(bundle: Bundle) -> float | None:
-    """Return the share of the measured phase's requests that failed, in percent."""
-    measured = bundle.measured
+    """Return the share of the requests that count that failed, in percent."""
+    measured = counted(bundle)
     if not measured.height:
         return None
     return 100.0 * measured.filter(pl.col("error").cast(pl.String) != "").height / measured.height
@@ -138,6 +146,7 @@ def _cpu_readings(bundle: Bundle, prefix: str) -> pl.DataFrame:
     return bundle.counters.filter(
         pl.col("source").cast(pl.String).str.starts_with(prefix)
         & pl.col("metric").cast(pl.String).is_in(["cpu_user_s", "cpu_system_s"])
+        & pl.col("value").is_not_null()
     )
 
 
@@ -149,8 +158,16 @@ def _growth(readings: pl.DataFrame) -> float:
 
 
 def _of(bundle: Bundle, name: str | None) -> pl.DataFrame:
-    good = bundle.measured.filter(pl.col("error").cast(pl.String) == "")
+    good = counted(bundle).filter(pl.col("error").cast(pl.String) == "")
     return good if name is None else good.filter(pl.col("name").cast(pl.String) == name)
+
+
+def _begin(bundle: Bundle) -> int:
+    """Return from when on requests count, 0 where nothing was measured."""
+    try:
+        return steady_of(bundle).crop_ns
+    except DoesNotApply:
+        return 0
 
 
 def _maybe(value: object) -> float | None:

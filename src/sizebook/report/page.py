@@ -175,7 +175,7 @@ def _doubts(trials: Behind) -> list[str]:
     groups = _groups(trials)
     if len(groups) == 1:
         return list(groups[0].doubts())
-    planned = sum(len(g.design.treatments()) * g.design.replicates for g in groups)
+    planned = sum(group.expected for group in groups)
     return list(doubts_of([trial for group in groups for trial in group], planned))
 
 

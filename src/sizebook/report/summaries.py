@@ -9,7 +9,9 @@ import polars as pl
 
 from sizebook.model.records import Scalar
 from sizebook.report.reported import conditions
+from sizebook.stats.equivalence import compare
 from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
+from sizebook.stats.noise import NoiseFloor
 
 UNUSABLE = ("failed",)
 """Verdicts whose numbers are not shown at all; other doubts are shown and said."""
@@ -50,14 +52,45 @@ def ratio(
     Treatments are given by some of their levels. Replicates are paired by block where both have
     the same blocks.
     """
+    a, b, paired = _sides(frame, metric, left, right)
+    return ratio_interval(a, b, paired=paired)
+
+
+def compared(
+    frame: pl.DataFrame,
+    metric: str,
+    left: Mapping[str, Scalar],
+    right: Mapping[str, Scalar],
+    *,
+    floor: NoiseFloor,
+    margin: float | None = None,
+) -> str:
+    """Return in words whether two treatments differ: different, equivalent or undetermined.
+
+    ``floor`` is the machine's noise floor of the metric; ``margin`` the least ratio that matters,
+    twice the floor on logs without one (see ``stats.equivalence``).
+    """
+    a, b, paired = _sides(frame, metric, left, right)
+    if not len(a) or not len(b):
+        return "undetermined (no trials)"
+    if margin is None and (least := floor.least_ratio(len(a), len(b))) is not None:
+        margin = least**2
+    found = compare(a, b, floor, margin, paired=paired)
+    return f"{found.verdict}: {found.reason}"
+
+
+def _sides(
+    frame: pl.DataFrame, metric: str, left: Mapping[str, Scalar], right: Mapping[str, Scalar]
+) -> tuple[list[float], list[float], bool]:
+    """Return the values of both treatments, block by block where they have the same blocks."""
     sides = [_select(usable(frame), levels).drop_nulls(metric) for levels in (left, right)]
     by_block = [dict(side.group_by("replicate").agg(pl.col(metric).mean()).iter_rows())
                 for side in sides]  # fmt: skip
-    blocks = sorted(set(by_block[0]) & set(by_block[1]))
+    blocks = sorted(by_block[0])
     if blocks and set(by_block[0]) == set(by_block[1]):
-        pairs = [[values[block] for block in blocks] for values in by_block]
-        return ratio_interval(pairs[0], pairs[1], paired=True)
-    return ratio_interval(list(by_block[0].values()), list(by_block[1].values()))
+        a, b = ([values[block] for block in blocks] for values in by_block)
+        return a, b, True
+    return list(by_block[0].values()), list(by_block[1].values()), False
 
 
 def mean_of(frame: pl.DataFrame, metric: str, levels: Mapping[str, Scalar]) -> float:

@@ -36,7 +36,6 @@ def validity_table(trials: Mapping[str, Trials]) -> GT:
     """Return the verdicts by design: trials planned, run, of each verdict, and why not valid."""
     rows = []
     for name, group in trials.items():
-        planned = len(group.design.treatments()) * group.design.replicates
         reasons = group.findings()
         failed = (
             reasons.filter(pl.col("passed") == False)  # noqa: E712 - null is not False
@@ -51,7 +50,7 @@ def validity_table(trials: Mapping[str, Trials]) -> GT:
         rows.append(
             {
                 "design": name,
-                "planned": planned,
+                "planned": group.expected,
                 "run": len(group),
                 "valid": valid,
                 "doubtful": sum(t.verdict not in ("valid", "failed") for t in group),

@@ -1,20 +1,22 @@
-"""Class-data archives: a JVM node starts in two thirds of the time; nothing else changes.
+"""Class-data archives: a JVM node starts in half of the time; nothing else changes.
 
-The archive holds parsed classes (JEP 310), no profiles and no compiled code, so a node that uses it
-runs the same code at the same speed once it is up. It is a cache: the JVM goes on without one that
-does not fit. The static dump is used because the dynamic one (-XX:ArchiveClassesAtExit) ends
-OpenJDK 17.0.15 with SIGSEGV on this class path, and the lambda lines ("@lambda-proxy ...") are left
-out of the class list because the static dump aborts on them.
+The archive holds parsed classes and the classes that lambdas become (JEP 310), no profiles and no
+compiled code, so a node that uses it runs the same code at the same speed once it is up. It is a
+cache: the JVM goes on without one that does not fit, as after any change of path, size or time of a
+jar, so these are part of its name. The static dump is used because the dynamic one
+(-XX:ArchiveClassesAtExit) ends OpenJDK 17.0.15 with SIGSEGV on this class path. Where a JVM aborts
+the dump over lambda lines ("@lambda-proxy ...") it is made without them.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
+from sizebook.hosts import Host
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import Jvm
+from sizebook.store.fingerprints import fingerprint_text
 
 _NO_DATABASE = {
     "SPRING_DATASOURCE_URL": "jdbc:postgresql://127.0.0.1:1/none",
@@ -22,47 +24,57 @@ _NO_DATABASE = {
     "SPRING_DATASOURCE_PASSWORD": "none",
 }
 """The node is started up to the point where it would connect; it never does."""
-_TIMEOUT_S = 120
+_TIMEOUT_S = 120.0
 
 
-def class_data_archive(build: StackBuild, jvm: Jvm, state: Path) -> Path | None:
+def class_data_archive(build: StackBuild, jvm: Jvm, host: Host, state: Path) -> Path | None:
     """Return the archive of this build for this JVM, made once; None if it cannot be made."""
     folder = state / "archives"
-    archive = folder / f"{build.fingerprint[:12]}-{jvm.version}.jsa"
-    refused = archive.with_suffix(".refused")
+    name = f"{build.fingerprint[:12]}-{_jars(build)[:8]}-{jvm.version}"
+    archive, refused = folder / f"{name}.jsa", folder / f"{name}.refused"
     if archive.is_file() or refused.is_file():
         return archive if archive.is_file() else None
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        _make(build, jvm, archive)
-    except (OSError, subprocess.SubprocessError) as error:
-        refused.write_text(f"{error}\n")
-        return None
-    return archive
+    for old in folder.glob(f"*-{jvm.version}.*"):
+        old.unlink(missing_ok=True)
+    if _make(build, jvm, host, archive):
+        return archive
+    refused.touch()
+    return None
 
 
-def _make(build: StackBuild, jvm: Jvm, archive: Path) -> None:
-    listed = archive.with_suffix(".classes")
-    partial = archive.with_suffix(f".{os.getpid()}")
+def _jars(build: StackBuild) -> str:
+    """Return a checksum over what the JVM compares before it uses an archive."""
+    stats = [(path, path.stat()) for path in Path(build.class_path).parent.rglob("*.jar")]
+    lines = sorted(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in stats)
+    return fingerprint_text("\n".join(lines))
+
+
+def _make(build: StackBuild, jvm: Jvm, host: Host, archive: Path) -> bool:
+    listed, partial = archive.with_suffix(".classes"), archive.with_suffix(".new")
     begin = [str(jvm.java), "-Xmx512m"]
     start = [f"-XX:DumpLoadedClassList={listed}", "-Dspring.context.exit=onRefresh"]
     node = ["--refstack.role=app", "--server.port=0", "--management.server.port=0"]
-    _run([*begin, *start, "-jar", build.class_path, *node])
-    lines = listed.read_text().splitlines(keepends=True)
-    listed.write_text("".join(line for line in lines if not line.startswith("@")))
-    dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}"]
-    _run([*begin, *dump, f"-XX:SharedArchiveFile={partial}", "-cp", build.class_path])
-    listed.unlink()
-    partial.replace(archive)
+    dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}", "-cp", build.class_path]
+    try:
+        if not _ends_well(host, [*begin, *start, "-jar", build.class_path, *node], archive):
+            return False
+        lines = listed.read_text().splitlines(keepends=True)
+        for kept in (lines, [line for line in lines if not line.startswith("@")]):
+            listed.write_text("".join(kept))
+            if _ends_well(host, [*begin, f"-XX:SharedArchiveFile={partial}", *dump], archive):
+                partial.replace(archive)
+                return True
+        return False
+    finally:
+        listed.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
-def _run(command: list[str]) -> None:
-    subprocess.run(
-        command,
-        env=_NO_DATABASE,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=_TIMEOUT_S,
-        check=True,
-    )
+def _ends_well(host: Host, command: list[str], archive: Path) -> bool:
+    log = archive.with_suffix(".log")
+    process = host.start("class-data archive", command, log=log, env=_NO_DATABASE, cwd=Path(os.sep))
+    try:
+        return process.wait(_TIMEOUT_S) == 0
+    finally:
+        host.stop(process)

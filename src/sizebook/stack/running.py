@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import os
 import secrets
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,9 @@ _NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
 _DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
+_LAYOUT = 2
+"""Of a template; a new number makes templates anew."""
+_MAKING = ".making-"
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Node:
     jvm: Jvm
     host: Host
     cpus: CpuSet
+    started_s: float = field(default_factory=time.monotonic)
     ready_s: float = 0.0
     """Seconds from start to readiness."""
 
@@ -106,75 +111,107 @@ class StackRunner:
     def running(self, deployment: Deployment, session: str) -> Iterator[RunningStack]:
         """Start a deployment, yield it when every role is ready, stop it in every case.
 
-        Raises HostLacksError if the host is too small for it or lacks a program, TrialError if a
-        role does not come up.
+        Roles start side by side: a node connects to the database only when it is asked whether it
+        is ready. Raises HostLacksError if the host is too small for the deployment or lacks a
+        program, TrialError if a role does not come up.
         """
         check_memory(deployment)
         folder = self._state / "run" / session
         stack = RunningStack(folder=folder)
+        database = deployment.database()
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            if (role := deployment.database()) is not None:
-                self._start_database(role, stack, undo)
+            started: list[tuple[Host, HostProcess]] = []
+            serve = None
+            if database is not None:
+                serve = self._plan_database(database, stack, started, undo)
+            undo.callback(_stop_together, started)
             for jvm_role in deployment.jvm_roles():
-                self._start_nodes(jvm_role, stack, undo)
+                self._start_nodes(jvm_role, stack, started)
+            if serve is not None:
+                serve()
+            _wait_ready(stack.nodes, _READY_TIMEOUT_S)
             yield stack
 
-    def _start_database(
-        self, role: DatabaseRole, stack: RunningStack, undo: contextlib.ExitStack
-    ) -> None:
+    def remove_partial(self) -> None:
+        """Remove the templates that killed runs left half-made."""
+        for folder in (self._state / "clusters").glob(f"{_MAKING}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _plan_database(
+        self,
+        role: DatabaseRole,
+        stack: RunningStack,
+        started: list[tuple[Host, HostProcess]],
+        undo: contextlib.ExitStack,
+    ) -> Callable[[], None]:
+        """Settle where the database will be, so that nodes can be told; return what starts it."""
         host = self._hosts[role.host]
         binaries = postgres.find_binaries(self._build, self._state)
         template = self._template(role, host, binaries)
-        data = stack.folder / "postgres"
-        postgres.copy_cluster(template, data)
-        stack.cluster, stack.database = self._serve(data, role, host, binaries, undo)
-        stack.cluster.set_password()
+        cluster = _new_cluster(stack.folder / "postgres", host, binaries, undo)
+        stack.cluster = cluster
         stack.versions["postgresql"] = f"{binaries.version} ({binaries.origin})"
 
-    def _serve(
-        self,
-        data: Path,
-        role: DatabaseRole,
-        host: Host,
-        binaries: postgres.PostgresBinaries,
-        undo: contextlib.ExitStack,
-    ) -> tuple[postgres.Cluster, HostProcess]:
-        sockets = postgres.socket_folder(binaries)
-        undo.callback(shutil.rmtree, sockets, ignore_errors=True)
-        cluster = postgres.Cluster(data, sockets, host.free_port(), secrets.token_urlsafe(18))
-        process = host.start(
-            "database-1",
-            postgres.server_command(binaries, data, sockets, cluster.port, role),
-            log=data.parent / "logs" / "database-1.log",
-            cpus=role.cpus,
-            cwd=Path("/"),
-            stop_signal=signal.SIGINT,  # "fast": ends sessions, writes a checkpoint
-        )
-        undo.callback(host.stop, process)
-        cluster.wait_ready(lambda: process.log_tail(3) if process.exit_code is not None else None)
-        return cluster, process
+        def serve() -> None:
+            copy = host.start(
+                "copy of the database",
+                postgres.copy_command(template, cluster.folder),
+                log=stack.folder / "logs" / "copy.log",
+                env={"PATH": os.environ.get("PATH", os.defpath)},
+            )
+            try:
+                _expect_success(copy, 120.0, "a copy of the database's template", "free disk space")
+            finally:
+                host.stop(copy)
+            # Thrown away afterwards, so "immediate": no checkpoint, no waiting for sessions.
+            stack.database = _serve(cluster, role, host, binaries, signal.SIGQUIT)
+            started.append((host, stack.database))
+            _wait_serving(cluster, stack.database)
+            cluster.set_password()
+
+        return serve
 
     def _template(
         self, role: DatabaseRole, host: Host, binaries: postgres.PostgresBinaries
     ) -> Path:
         """Return a stopped cluster with the data loaded, made once a build and data set."""
         name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
-        template = self._state / "clusters" / name
+        template = self._state / "clusters" / f"{name}-{_LAYOUT}"
         if template.is_dir():
             return template
-        work = template.with_name(f"{name}.{secrets.token_hex(4)}")
+        work = template.with_name(f"{_MAKING}{secrets.token_hex(4)}")
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, work, ignore_errors=True)
-            postgres.init_cluster(binaries, work / "data")
+            self._init_cluster(binaries, work / "data", host)
             with contextlib.ExitStack() as server:
-                cluster, _ = self._serve(work / "data", role, host, binaries, server)
+                cluster = _new_cluster(work / "data", host, binaries, server)
+                # SIGINT is "fast": ends sessions and writes a checkpoint.
+                process = _serve(cluster, role, host, binaries, signal.SIGINT)
+                server.callback(host.stop, process)
+                _wait_serving(cluster, process)
                 postgres.create_database(cluster)
                 cluster.set_password()
                 self._load(role, cluster, host, work)
+                postgres.drop_spare_databases(cluster)
             (work / "data").rename(template)
         return template
+
+    def _init_cluster(self, binaries: postgres.PostgresBinaries, data: Path, host: Host) -> None:
+        """Create an empty cluster; raises TrialError with initdb's last words."""
+        init = host.start(
+            "initdb",
+            postgres.init_command(binaries, data),
+            log=data.parent / "logs" / "initdb.log",
+            env=dict(os.environ),
+            cwd=Path("/"),
+        )
+        try:
+            see = "see 'sizebook doctor' for PostgreSQL, and whether the disk has room"
+            _expect_success(init, 120.0, "a new database cluster", see)
+        finally:
+            host.stop(init)
 
     def _load(self, role: DatabaseRole, cluster: postgres.Cluster, host: Host, work: Path) -> None:
         command = [str(choose_jvm("").java), "-cp", self._build.class_path]
@@ -184,32 +221,25 @@ class StackRunner:
             "loader", command, log=work / "logs" / "loader.log", env=cluster.environment()
         )
         try:
-            code = loader.wait(120.0)
+            see = "run 'sizebook stack up' and see its log"
+            _expect_success(loader, 120.0, f"{role.flights} flights in the database", see)
         finally:
             host.stop(loader)
-        if code != 0:
-            raise TrialError(
-                found=f"the data loader ended with {code}: {loader.log_tail(1)}",
-                expected=f"{role.flights} flights in the database",
-                next_step="run 'sizebook stack up' and see its log",
-            )
 
-    def _start_nodes(self, role: JvmRole, stack: RunningStack, undo: contextlib.ExitStack) -> None:
-        """Start the nodes of a role and wait until they are ready; ``pin`` comes later.
+    def _start_nodes(
+        self, role: JvmRole, stack: RunningStack, started: list[tuple[Host, HostProcess]]
+    ) -> None:
+        """Start the nodes of a role, without waiting for them; ``pin`` comes later.
 
         A node is told from the beginning how many CPUs it will have (-XX:ActiveProcessorCount),
         so that its collector and pools are those of a JVM that was pinned from the start.
         """
         host = self._hosts[role.host]
         jvm = choose_jvm(role.jvm)
-        started = time.monotonic()
         nodes: list[Node] = []
-        undo.callback(_stop_together, nodes)
         for number in range(1, role.nodes + 1):
             nodes.append(self._start_node(f"{role.role}-{number}", role, jvm, host, stack))
-        for node in nodes:
-            _wait_ready(node, _READY_TIMEOUT_S)
-            node.ready_s = time.monotonic() - started
+            started.append((host, nodes[-1].process))
         stack.nodes += nodes
         stack.versions[f"jvm {role.role}"] = jvm.title
 
@@ -233,7 +263,7 @@ class StackRunner:
             for key, value in role.settings.items():
                 command += [f"--{key}", str(value)]
         else:
-            if (archive := class_data_archive(self._build, jvm, self._state)) is not None:
+            if (archive := class_data_archive(self._build, jvm, host, self._state)) is not None:
                 command.append(f"-XX:SharedArchiveFile={archive}")
             properties = node_properties(role, stack.targets(), port, management)
             command += ["-jar", self._build.class_path]
@@ -249,10 +279,49 @@ class StackRunner:
         return Node(name, role.role, process, url, management or None, gc_log, jvm, host, role.cpus)
 
 
-def _stop_together(nodes: Sequence[Node]) -> None:
-    """Stop the nodes of a role side by side: each takes a second to end in good order."""
-    with ThreadPoolExecutor(max(1, len(nodes))) as pool:
-        list(pool.map(lambda node: node.host.stop(node.process), nodes))
+def _stop_together(started: Sequence[tuple[Host, HostProcess]]) -> None:
+    """Stop processes side by side: each takes a moment to end in good order."""
+    with ThreadPoolExecutor(max(1, len(started))) as pool:
+        list(pool.map(lambda one: one[0].stop(one[1]), started))
+
+
+def _new_cluster(
+    data: Path, host: Host, binaries: postgres.PostgresBinaries, undo: contextlib.ExitStack
+) -> postgres.Cluster:
+    """Return a cluster that does not run yet, with a port and a password of its own."""
+    sockets = postgres.socket_folder(binaries)
+    undo.callback(shutil.rmtree, sockets, ignore_errors=True)
+    return postgres.Cluster(data, sockets, host.free_port(), secrets.token_urlsafe(18))
+
+
+def _serve(
+    cluster: postgres.Cluster,
+    role: DatabaseRole,
+    host: Host,
+    binaries: postgres.PostgresBinaries,
+    stop_signal: int,
+) -> HostProcess:
+    """Start a server on a cluster, without waiting for it."""
+    return host.start(
+        "database-1",
+        postgres.server_command(binaries, cluster.folder, cluster.sockets, cluster.port, role),
+        log=cluster.folder.parent / "logs" / "database-1.log",
+        cpus=role.cpus,
+        cwd=Path("/"),
+        stop_signal=stop_signal,
+    )
+
+
+def _wait_serving(cluster: postgres.Cluster, process: HostProcess) -> None:
+    cluster.wait_ready(lambda: process.log_tail(3) if process.exit_code is not None else None)
+
+
+def _expect_success(process: HostProcess, timeout_s: float, expected: str, see: str) -> None:
+    """Wait until a process has ended well; raise TrialError with its last words otherwise."""
+    code = process.wait(timeout_s)
+    if code != 0:
+        what = f"{process.name}: " + (f"ended with {code}" if code is not None else "does not end")
+        raise TrialError(found=f"{what}: {process.log_tail(1)}", expected=expected, next_step=see)
 
 
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
@@ -269,25 +338,36 @@ def check_memory(deployment: Deployment, available_mib: int | None = None) -> No
         )
 
 
-def _wait_ready(node: Node, timeout_s: float) -> None:
-    """Wait until a node says it is ready; raise TrialError if it ends or takes too long."""
-    deadline = time.monotonic() + timeout_s
+def _wait_ready(nodes: Sequence[Node], timeout_s: float) -> None:
+    """Wait until all nodes say they are ready; raise TrialError if one ends or takes too long.
+
+    Until then a JVM's optimising compiler (thread "C2 CompilerThre") waits for everybody else:
+    of a start's CPU time it takes half, for code that hardly any request runs.
+    """
+    waiting, unheld = list(nodes), list(nodes)
+    while waiting:
+        unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
+        for node in tuple(waiting):
+            seconds = time.monotonic() - node.started_s
+            if _answers(node):
+                node.ready_s = seconds
+                waiting.remove(node)
+            elif (ended := node.process.exit_code) is not None or seconds > timeout_s:
+                what = f"not ready in {timeout_s:g} s" if ended is None else f"ended with {ended}"
+                raise TrialError(
+                    found=f"node {node.name} {what}: {node.process.log_tail(3)}",
+                    expected="a node that becomes ready",
+                    next_step="try the same deployment by hand with 'sizebook stack up'",
+                )
+        time.sleep(0.02 if waiting else 0.0)
+    for node in nodes:
+        node.host.let_go(node.process)
+
+
+def _answers(node: Node) -> bool:
     port = node.management_port or int(node.url.rsplit(":", 1)[1])
     path = "/actuator/health/readiness" if node.management_port else "/"
-    while not _answers(node.host.address, port, path):
-        ended = node.process.exit_code
-        if ended is not None or time.monotonic() > deadline:
-            what = f"ended with {ended}" if ended is not None else f"not ready in {timeout_s:g} s"
-            raise TrialError(
-                found=f"node {node.name} {what}: {node.process.log_tail(3)}",
-                expected="a node that becomes ready",
-                next_step="try the same deployment by hand with 'sizebook stack up'",
-            )
-        time.sleep(0.05)
-
-
-def _answers(address: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(address, port, timeout=2)
+    connection = http.client.HTTPConnection(node.host.address, port, timeout=2)
     try:
         connection.request("GET", path)
         return connection.getresponse().status == 200

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import polars as pl
+import psutil
 from pydantic import ValidationError
 
 from sizebook.model.bundle import BUNDLE_FORMAT, BUNDLE_VERSION, BundleRecord, FileRecord
@@ -22,6 +23,7 @@ RECORD = "trial.json"
 REQUESTS = "requests.parquet"
 COUNTERS = "counters.parquet"
 HISTOGRAMS = "latency.hlog"
+SCHEDULE = "schedule.parquet"
 _PARTIAL = ".partial-"
 _MAX_RECORD_BYTES = 4 * 2**20
 
@@ -38,7 +40,7 @@ class Bundle:
         """Short name that is unique within a project."""
         return self.path.name
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Checksum of ``trial.json``, which holds the checksums of all other files."""
         return fingerprint_file(self.path / RECORD)
@@ -55,6 +57,14 @@ class Bundle:
     def counters(self) -> pl.DataFrame:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
         return self._table(COUNTERS)
+
+    @cached_property
+    def schedule(self) -> pl.DataFrame:
+        """Due times of an open load: ``offset_ns`` from the begin of the first phase, ascending.
+
+        Raises BundleError if there is none: closed loops have no schedule.
+        """
+        return self._table(SCHEDULE)
 
     @cached_property
     def measured(self) -> pl.DataFrame:
@@ -208,14 +218,13 @@ def _rank(bundle: Bundle) -> tuple[bool, str]:
 
 
 def _writer_lives(path: Path) -> bool:
+    """Return whether the process that the folder is named after is there and older than it."""
     pid = int(path.name.removeprefix(_PARTIAL).split("-")[0])
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        born = psutil.Process(pid).create_time()
+        return pid != os.getpid() and born <= path.stat().st_mtime + 1.0
+    except (psutil.NoSuchProcess, OSError):
         return False
-    except PermissionError:
-        return True
-    return pid != os.getpid()
 
 
 def _sync(path: Path) -> None:

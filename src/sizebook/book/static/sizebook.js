@@ -18,8 +18,14 @@
 
   const isDark = () => document.documentElement.dataset.theme === "dark";
 
+  // a page with many small charts gives their common configuration once
+  function sharedConfig() {
+    const shared = document.getElementById("sb-config");
+    return shared ? JSON.parse(shared.textContent) : {};
+  }
+
   function themed(spec) {
-    const config = Object.assign({}, spec.config, { background: "transparent" });
+    const config = Object.assign(sharedConfig(), spec.config, { background: "transparent" });
     if (isDark()) {
       for (const part of Object.keys(DARK)) {
         config[part] = Object.assign({}, config[part], DARK[part]);
@@ -40,7 +46,7 @@
       const result = await window.vegaEmbed(place, themed(spec), {
         mode: "vega-lite",
         renderer: "svg",
-        actions: { export: true, source: false, compiled: false, editor: false },
+        actions: "quiet" in chart.dataset ? false : { export: true, source: false, compiled: false, editor: false },
       });
       if (turn !== chart.sbTurn) {
         result.finalize();

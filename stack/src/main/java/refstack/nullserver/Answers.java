@@ -29,7 +29,8 @@ final class Answers {
         return answer(Long.toString(given).getBytes(StandardCharsets.US_ASCII));
     }
 
-    private static byte[] answer(byte[] body) {
+    /** A 200 with this body. */
+    static byte[] answer(byte[] body) {
         byte[] head = ("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: "
                 + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
         byte[] whole = Arrays.copyOf(head, head.length + body.length);

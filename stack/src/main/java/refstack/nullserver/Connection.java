@@ -19,20 +19,25 @@ final class Connection {
     private static final int END_OF_HEAD = 0x0d0a0d0a;
     private static final byte[] GET = "GET ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COUNT = "GET /count ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] BEGIN = "GET /begin ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] TIMELINE = "GET /timeline ".getBytes(StandardCharsets.US_ASCII);
 
     private final ByteChannel channel;
     private final Answers answers;
+    private final DelayLine delays;
     private final ByteBuffer input = ByteBuffer.allocateDirect(MAX_REQUEST);
-    private final byte[] head = new byte[COUNT.length];
+    private final byte[] head = new byte[TIMELINE.length];
     private ByteBuffer output = ByteBuffer.allocateDirect(8 * 1024).limit(0);
     private int headBytes;
     private int lastBytes;
     private int requestBytes;
     private boolean isRefused;
 
-    Connection(ByteChannel channel, Answers answers) {
+    /** {@code delays} is null where every request is answered at once. */
+    Connection(ByteChannel channel, Answers answers, DelayLine delays) {
         this.channel = channel;
         this.answers = answers;
+        this.delays = delays;
     }
 
     /** Whether a part of the answers waits for the client to take it. */
@@ -77,9 +82,38 @@ final class Connection {
         }
     }
 
+    /**
+     * Sends the answer to a request that had to wait. Between two calls of {@link #advance} the
+     * output is empty and a channel takes a whole answer, unless the client does not read: it then
+     * loses the connection.
+     */
+    void answerLate() throws IOException {
+        output.clear();
+        send(answers.next());
+        channel.write(output.flip());
+        if (hasOutput()) {
+            throw new IOException("a client that does not take its answer");
+        }
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            isRefused = true;
+        }
+    }
+
     private void answer() {
         if (startsWith(COUNT)) {
             send(answers.count());
+        } else if (delays != null && startsWith(BEGIN)) {
+            delays.begin();
+            send(answers.count());
+        } else if (delays != null && startsWith(TIMELINE)) {
+            send(Answers.answer(delays.timeline()));
+        } else if (delays != null && startsWith(GET)) {
+            delays.add(this);
         } else if (startsWith(GET)) {
             send(answers.next());
         } else {

@@ -14,22 +14,35 @@ import java.nio.channels.SocketChannel;
  * 1024]}, on the loopback address. What a load generator reaches against it is the generator's
  * own ceiling.
  *
+ * <p>With {@code --delay-law} (see {@link DelayLaw}; {@code --delay-seed 1}) each answer comes as
+ * long after its request as the law says, and with {@code --freeze-at-s T --freeze-for-s L} the
+ * server stands still for L seconds, T seconds after the first request: what a load generator
+ * reports of such a server can be compared with the truth. {@code GET /begin} then starts the
+ * numbers of the law and the time of the freeze anew, {@code GET /timeline} tells when requests
+ * were read and answered (see {@link Timeline}). The thread never sleeps then.
+ *
  * <p>One thread serves all connections. Prints {@code ready PORT} when it listens. {@code GET
  * /count} answers with the number of other requests answered so far; their bytes are on their way
  * before a later {@code /count} is read, so the number is exact for a client that has its answers.
  */
 public final class NullServer {
 
+    private static final int TIMELINE_CAPACITY = 1 << 21;
+
     private final Answers answers;
+    private final DelayLine delays;
     private final ServerSocketChannel listener;
     private final Selector selector;
 
-    NullServer(int port, int bodyBytes) throws IOException {
-        answers = new Answers(bodyBytes);
+    NullServer(Options options) throws IOException {
+        answers = new Answers(options.bodyBytes());
+        delays = options.law() == null ? null
+                : new DelayLine(options.law(), options.freeze(), new Timeline(TIMELINE_CAPACITY));
         selector = Selector.open();
         listener = ServerSocketChannel.open();
         listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
+        listener.bind(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port()), 1024);
         listener.configureBlocking(false);
         listener.register(selector, SelectionKey.OP_ACCEPT);
     }
@@ -37,11 +50,11 @@ public final class NullServer {
     public static void main(String[] arguments) throws IOException {
         NullServer server;
         try {
-            Options options = Options.parse(arguments);
-            server = new NullServer(options.port(), options.bodyBytes());
+            server = new NullServer(Options.parse(arguments));
         } catch (IllegalArgumentException e) {
             System.err.println("NullServer: " + e.getMessage()
-                    + " (usage: NullServer [--port N] [--body-bytes N])");
+                    + " (usage: NullServer [--port N] [--body-bytes N] [--delay-law LAW]"
+                    + " [--delay-seed N] [--freeze-at-s S --freeze-for-s S])");
             System.exit(2);
             return;
         }
@@ -56,7 +69,12 @@ public final class NullServer {
     /** Serves until the thread is interrupted. */
     void serve() throws IOException {
         while (!Thread.currentThread().isInterrupted()) {
-            selector.select(this::handle);
+            if (delays == null) {
+                selector.select(this::handle);
+            } else {
+                delays.advance();
+                selector.selectNow(this::handle);
+            }
         }
         for (SelectionKey key : selector.keys()) {
             key.channel().close();
@@ -92,7 +110,7 @@ public final class NullServer {
                 channel.configureBlocking(false);
                 channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 channel.register(selector, SelectionKey.OP_READ,
-                        new Connection(channel, answers));
+                        new Connection(channel, answers, delays));
             }
         } catch (IOException e) {
             System.err.println("NullServer: cannot accept: " + e.getMessage());

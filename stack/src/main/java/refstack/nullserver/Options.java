@@ -5,35 +5,55 @@ package refstack.nullserver;
  *
  * @param port      where to listen; 0 = any free port
  * @param bodyBytes bytes of every body
+ * @param law       delay of each answer; null = at once
+ * @param freeze    when the server stands still
  */
-record Options(int port, int bodyBytes) {
+record Options(int port, int bodyBytes, DelayLaw law, Freeze freeze) {
 
     private static final int MAX_BODY = 64 * 1024 * 1024;
+    private static final double MAX_SECONDS = 3600;
 
     static Options parse(String[] arguments) {
         int port = 0;
         int bodyBytes = 1024;
+        String law = null;
+        int seed = 1;
+        double freezeAtS = 0;
+        double freezeForS = 0;
         for (int i = 0; i < arguments.length; i += 2) {
+            String name = arguments[i];
             String value = i + 1 < arguments.length ? arguments[i + 1] : "";
-            switch (arguments[i]) {
-                case "--port" -> port = number(arguments[i], value, 65_535);
-                case "--body-bytes" -> bodyBytes = number(arguments[i], value, MAX_BODY);
-                default -> throw new IllegalArgumentException("unknown " + arguments[i]);
+            switch (name) {
+                case "--port" -> port = (int) number(name, value, 65_535, true);
+                case "--body-bytes" -> bodyBytes = (int) number(name, value, MAX_BODY, true);
+                case "--delay-law" -> law = value;
+                case "--delay-seed" -> seed = (int) number(name, value, Integer.MAX_VALUE, true);
+                case "--freeze-at-s" -> freezeAtS = number(name, value, MAX_SECONDS, false);
+                case "--freeze-for-s" -> freezeForS = number(name, value, MAX_SECONDS, false);
+                default -> throw new IllegalArgumentException("unknown " + name);
             }
         }
-        return new Options(port, bodyBytes);
+        if (law == null && freezeForS > 0) {
+            law = "constant:0";
+        }
+        return new Options(port, bodyBytes, law == null ? null : DelayLaw.parse(law, seed),
+                new Freeze(nanos(freezeAtS), nanos(freezeForS)));
     }
 
-    private static int number(String name, String text, int max) {
+    private static long nanos(double seconds) {
+        return Math.round(1e9 * seconds);
+    }
+
+    private static double number(String name, String text, double max, boolean isWhole) {
         try {
-            int value = Integer.parseInt(text);
-            if (value >= 0 && value <= max) {
+            double value = Double.parseDouble(text);
+            if (value >= 0 && value <= max && (!isWhole || value == Math.rint(value))) {
                 return value;
             }
         } catch (NumberFormatException e) {
             // falls through to the same message
         }
-        throw new IllegalArgumentException(
-                name + " must be from 0 to " + max + ", not '" + text + "'");
+        throw new IllegalArgumentException(name + " must be a " + (isWhole ? "whole " : "")
+                + "number from 0 to " + Math.round(max) + ", not '" + text + "'");
     }
 }

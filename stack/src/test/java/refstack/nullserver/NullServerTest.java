@@ -23,7 +23,7 @@ class NullServerTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = new NullServer(0, 100);
+        server = new NullServer(Options.parse(new String[] {"--body-bytes", "100"}));
         thread = new Thread(() -> {
             try {
                 server.serve();

@@ -1,0 +1,231 @@
+"""What a results file of ``make bench`` holds: strict records, no paths, no host name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from sizebook.model.bundle import MachineFacts
+from sizebook.model.errors import UserError
+from sizebook.model.records import Record, Scalar, Strings
+
+RESULTS = Path(__file__).resolve().parent / "results"
+VERSION = 1
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+
+Positive = Annotated[float, Field(gt=0)]
+
+
+class Repeated(Record):
+    """One quantity, measured once a round."""
+
+    values: Annotated[tuple[float, ...], Field(min_length=1)]
+
+    @property
+    def median(self) -> float:
+        """The median of the rounds."""
+        return float(median(self.values))
+
+    @property
+    def low(self) -> float:
+        """The smallest value."""
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        """The largest value."""
+        return max(self.values)
+
+
+class Ceiling(Record):
+    """Requests per second that one core of a generator completes and records."""
+
+    connections: int
+    body_bytes: int
+    seconds: Positive
+    """Length of one measurement."""
+    requests_per_s: Mapping[str, Repeated]
+    """By tool; value i of each comes from round i."""
+    server_cpu_share: Mapping[str, Repeated]
+    """CPUs that the server used meanwhile: near 1 the server was the limit, not the tool."""
+
+
+class PercentileRow(Record):
+    """One percentile of the latency from intended start, in microseconds."""
+
+    percentile: float
+    recorded_us: float
+    """What the tool says."""
+    computed_us: float
+    """Truth from schedule, law and freeze alone."""
+    expected_us: float | None = None
+    """Truth with the way to the server and back added, as measured at the same rate."""
+    answered_us: float | None = None
+    """From the intended start until the server sent the answer, by the server's own clock."""
+
+
+class TruthRun(Record):
+    """What one tool said of one server with a known truth."""
+
+    server: Literal["law", "freeze"]
+    tool: str
+    share: Positive
+    """Of our ceiling."""
+    rate_per_s: Positive
+    """Arrivals asked for."""
+    achieved_per_s: float
+    requests: int
+    """Requests behind the percentiles."""
+    dropped: int = 0
+    round: int = 0
+    rows: tuple[PercentileRow, ...]
+    timer_p50_us: float | None = None
+    """How much later than the law says the server answered, by its own clock."""
+    timer_p99_us: float | None = None
+
+
+class TransportRun(Record):
+    """The way to the server and back, with the generator's part: a server without delay."""
+
+    share: Positive
+    rate_per_s: Positive
+    round: int
+    requests: int
+    latency_us: Mapping[str, float]
+    """By percentile."""
+
+
+class Truth(Record):
+    """Recorded percentiles beside computed ones."""
+
+    law: str
+    arrivals: str
+    connections: int
+    ceiling_per_s: Positive
+    """Of our user class in a closed loop of so many connections, on the server without delay."""
+    frozen_s: Positive
+    measured_s: Mapping[str, float]
+    """Length of the measured phase by server."""
+    runs: tuple[TruthRun, ...]
+    transport: tuple[TransportRun, ...]
+    failures: tuple[str, ...]
+    """Measurements that could not be used, and why."""
+
+
+class SummaryRun(Record):
+    """Summarising one bundle, a fresh process each time."""
+
+    requests: int
+    wall_s: Repeated
+    """Of the whole process, its start included."""
+    cpu_s: Repeated
+    peak_rss_mib: Repeated
+
+
+class Summary(Record):
+    """What every check and measure of a chapter takes over one bundle."""
+
+    runs: tuple[SummaryRun, ...]
+    measures: int
+    checks: int
+    beside_requests: int
+    """Requests of the bundle that is compared with JMeter."""
+    dashboard_samples: int | None
+    dashboard_wall_s: Repeated | None
+    """JMeter's dashboard generator over its samples; None where JMeter is missing."""
+    dashboard_cpu_s: Repeated | None
+
+
+class Rate(Record):
+    """A share found by simulation, and what it should be."""
+
+    name: str
+    method: str
+    hits: int
+    trials: int
+    nominal: float
+    """The share that is promised."""
+    bound: Literal["about", "at most", "at least"]
+    seed: int
+
+    @property
+    def share(self) -> float:
+        """The share found."""
+        return self.hits / self.trials
+
+
+class Inference(Record):
+    """Error rates of the statistics."""
+
+    rates: tuple[Rate, ...]
+
+
+class ProbeCost(Record):
+    """What the benchmark of the probes prints."""
+
+    metrics: Mapping[str, float]
+    """``ours_percent``: CPU of all probes at 1 Hz in percent of a core; further ones by name."""
+    conditions: Mapping[str, Scalar | None]
+    """Nodes, rounds, versions."""
+
+
+class Results(Record):
+    """One run of ``make bench``."""
+
+    format: Literal["sizebook-bench"] = "sizebook-bench"
+    version: Literal[1] = 1
+    made_utc: str
+    """ISO 8601, seconds, UTC."""
+    short: bool
+    """Made to prove that it works: its numbers mean nothing."""
+    commit: str
+    machine: MachineFacts
+    machine_sha256: str
+    generator_cpus: int
+    server_cpus: int
+    versions: Strings
+    missing: Strings
+    """Peer to the reason why it is not in the results."""
+    failures: Strings
+    """Benchmark to what stopped it."""
+    seconds: Mapping[str, float]
+    """Wall time of each benchmark."""
+    ceiling: Ceiling | None = None
+    truth: Truth | None = None
+    summary: Summary | None = None
+    statistics: Inference | None = None
+    probe_cost: ProbeCost | None = None
+
+
+def read_results(path: Path) -> Results:
+    """Return the results in a file. Raises UserError for a file that holds no such results."""
+    try:
+        return Results.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else None
+        where = ".".join(map(str, first["loc"])) if first else ""
+        raise UserError(
+            found=f"{path.name}: {first['msg'] if first else error} {where}".rstrip(),
+            expected=f"results of 'make bench', version {VERSION}",
+            next_step="run 'make bench', or remove the file",
+        ) from error
+
+
+def newest_results(folder: Path = RESULTS) -> Results | None:
+    """Return the results made last, or None if there are none."""
+    found = [read_results(path) for path in sorted(folder.glob("*.json"))]
+    return max(found, key=lambda each: each.made_utc, default=None)
+
+
+def write_results(results: Results, folder: Path = RESULTS) -> Path:
+    """Write results as ``<date>-<machine>.json`` and return the file; a later run of a day wins."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{results.made_utc[:10]}-{results.machine_sha256[:8]}.json"
+    partial = path.with_suffix(".partial")
+    partial.write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)
+    return path

@@ -1,0 +1,66 @@
+"""Summarise one bundle: every check, and every measure that a chapter's tables use.
+
+``python -m bench.summarise FOLDER`` prints what came out as one JSON object; the benchmark
+``summary`` runs it in fresh processes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from sizebook.checks import RULES, judge
+from sizebook.report import measures
+from sizebook.report.measures import Measure
+from sizebook.stats.histograms import merge_intervals, read_interval_log
+from sizebook.store import open_bundle
+from sizebook.store.bundles import HISTOGRAMS
+
+PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+NAMES = ("list", "detail")
+MEASURES: Mapping[str, Measure] = {
+    "total_time_s": measures.total_time_s,
+    "run_received_bytes": measures.run_received_bytes,
+    "throughput_per_s": measures.throughput_per_s,
+    "failed_share": measures.failed_share,
+    "stack_cpu_share": measures.stack_cpu_share,
+    "generator_cpu_share": measures.generator_cpu_share,
+    **{f"cpu_ms {role}": measures.cpu_ms_per_request(role) for role in ("app", "database")},
+    **{
+        f"{column} p{percentile:g} {name}": measures.latency_ms(percentile / 100, name, column)
+        for column in ("latency_ns", "service_ns")
+        for percentile in PERCENTILES
+        for name in (None, *NAMES)
+    },
+    **{
+        f"{column} {name}": measures.mean_bytes(column, name)
+        for column in ("body_bytes", "received_bytes")
+        for name in NAMES
+    },
+}
+
+
+def summarise(folder: Path) -> dict[str, object]:
+    """Return verdict, rules judged, measures, and percentiles from the interval log."""
+    bundle = open_bundle(folder)
+    judgement = judge(bundle)
+    intervals = read_interval_log(folder / HISTOGRAMS)
+    merged = {name: merge_intervals(intervals, name=name) for name in (None, *NAMES)}
+    return {
+        "requests": bundle.requests.height,
+        "verdict": judgement.verdict,
+        "rules": len(RULES),
+        "passed": sum(finding.passed is True for finding in judgement.findings),
+        "measures": {name: measure(bundle) for name, measure in MEASURES.items()},
+        "interval log": {
+            f"p{percentile:g} {name}": histogram.get_value_at_percentile(percentile)
+            for name, histogram in merged.items()
+            for percentile in PERCENTILES
+        },
+    }
+
+
+if __name__ == "__main__":
+    json.dump(summarise(Path(sys.argv[1])), sys.stdout)

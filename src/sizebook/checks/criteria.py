@@ -1,0 +1,64 @@
+"""Whether a trial keeps a response criterion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sizebook.checks.facts import failed_rows
+from sizebook.checks.load import offered
+from sizebook.model.criterion import Criterion
+from sizebook.stats.quantiles import is_supported
+from sizebook.store import Bundle
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What a trial says of a criterion."""
+
+    kept: bool
+    value_ms: float | None
+    """The criterion's statistic of the good requests; None where there are too few for it."""
+    reason: str
+    """Why the criterion is not kept; empty when it is."""
+
+
+def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
+    """Return whether the measured phase of a trial keeps the criterion.
+
+    Not kept: a trial that failed or gave no good request, a statistic above the limit or not
+    supported by the number of requests, too many failures, and (open arrivals) arrivals that were
+    dropped or piled up, because a backlog that still grows makes any percentile a matter of when
+    the measuring ended.
+    """
+    if bundle.record.outcome != "completed":
+        return Meeting(False, None, f"the trial failed: {bundle.record.failure}")
+    rows = bundle.measured
+    failed = failed_rows(rows)
+    value_ms, reason = _value(rows.filter(~failed)["latency_ns"], criterion)
+    if value_ms is None:
+        return Meeting(False, None, reason)
+    facts = bundle.record.generator
+    dropped = facts.dropped if facts is not None else 0
+    share = (int(failed.sum()) + dropped) / (rows.height + dropped)
+    load = offered(bundle)
+    if share > criterion.failed_share:
+        reason = f"{share:.2%} failed or were dropped"
+    elif value_ms > criterion.limit_ms:
+        reason = f"{criterion.statistic} is {value_ms:.1f} ms"
+    elif load.passed is False:
+        reason = load.message
+    return Meeting(not reason, value_ms, reason)
+
+
+def _value(latency_ns: pl.Series, criterion: Criterion) -> tuple[float | None, str]:
+    """Return the statistic in ms, or None and why it cannot be told."""
+    if latency_ns.is_empty():
+        return None, "no good request in the measured phase"
+    if criterion.statistic == "mean":
+        return float(latency_ns.to_numpy().mean()) / 1e6, ""
+    percent = float(criterion.statistic[1:])
+    if not is_supported(percent, latency_ns.len()):
+        return None, f"{latency_ns.len()} requests are too few for a p{percent:g}"
+    return float(latency_ns.quantile(percent / 100, "higher") or 0.0) / 1e6, ""

@@ -1,0 +1,183 @@
+"""Whether a trial had reached a steady state, and from when on its requests count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sizebook.checks.facts import change_of, measured_mark, measured_requests
+from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.verdict import Verdict
+from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
+from sizebook.stats.windows import choose_width, windows
+from sizebook.store import Bundle
+
+UNSURE = 0.20
+"""A change of the level above which a trial is doubted although chance may explain it."""
+JIT_LIMIT = 0.05
+OLD_LIMIT = 0.10
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """What the requests of a trial say of its steady state."""
+
+    steady: bool | None
+    """None: too few requests to tell."""
+    reasons: tuple[str, ...]
+    """Why it was not steady, or why it cannot be told."""
+    crop_ns: int
+    """From when on requests count: the begin of the measured phase, or the end of a warm-up that
+    reached into it. CLOCK_MONOTONIC."""
+    end_ns: int
+    """End of the measured phase."""
+    width_ns: int | None = None
+    """Width of the windows that were judged."""
+    state: SteadyState | None = None
+
+    @property
+    def length_s(self) -> float:
+        """Seconds that count."""
+        return (self.end_ns - self.crop_ns) / 1e9
+
+
+_KNOWN: dict[str, Steadiness] = {}
+"""By the bundle's checksum: every rule and measure of a trial asks, the answer is always one."""
+
+
+def steady_of(bundle: Bundle) -> Steadiness:
+    """Return the steadiness of a trial. Raises DoesNotApply if it never measured anything."""
+    known = _KNOWN.get(bundle.sha256)
+    if known is None:
+        known = _KNOWN[bundle.sha256] = _judge(bundle)
+    return known
+
+
+def counted(bundle: Bundle) -> pl.DataFrame:
+    """Return the requests that make results: of the measured phase, from the crop on.
+
+    Empty for a trial that never measured anything.
+    """
+    rows = bundle.measured
+    try:
+        crop_ns = steady_of(bundle).crop_ns
+    except DoesNotApply:
+        return rows
+    mark = bundle.record.execution.phase("measured")
+    if mark is None or crop_ns <= mark.begin_ns:
+        return rows
+    return rows.filter(pl.col("intended_ns") >= crop_ns)
+
+
+def _judge(bundle: Bundle) -> Steadiness:
+    mark, rows = measured_mark(bundle), measured_requests(bundle)
+    width_ns = choose_width(rows.height, mark.end_ns - mark.begin_ns)
+    if width_ns is None:
+        reason = f"{rows.height} requests are too few for windows"
+        return Steadiness(None, (reason,), mark.begin_ns, mark.end_ns)
+    every = bundle.requests
+    end_ns = (every["start_ns"] + every["service_ns"]).to_numpy()
+    throughput, level = windows(
+        end_ns,
+        every["latency_ns"].to_numpy(),
+        every["name"].to_physical().to_numpy(),
+        mark.begin_ns,
+        mark.end_ns,
+        width_ns,
+    )
+    state = steady_state(throughput, level)
+    crop_ns = mark.begin_ns + state.crop * width_ns
+    return Steadiness(state.steady, state.reasons, crop_ns, mark.end_ns, width_ns, state)
+
+
+@rule(
+    "SB601-steady",
+    title="The trial had reached a steady state",
+    verdict="no steady state",
+    meaning="The measured phase is cut into about 40 windows of at least ten requests. A warm-up "
+    "that reaches into it is cropped (MSER, where the evidence for one is very strong) and results "
+    "count from there. What is left is tested for a trend (Mann-Kendall, corrected for "
+    "autocorrelation) and for a shift of the level (Pettitt) in throughput and in latency. It is "
+    f"not steady if one is significant at {ALPHA:.0%} (the four together) and larger than "
+    f"{TOLERANCE:.0%}. Too few requests to tell make it noisy, and so does a change of more than "
+    f"{UNSURE:.0%} that is not significant: the level is then not known well enough.",
+    remedy="A longer conditioning load or warm-up; a longer measured phase; see the time course "
+    "on the trial's page for what changed.",
+)
+def steady(bundle: Bundle) -> Answer:
+    """Judge trend and level of throughput and latency."""
+    found = steady_of(bundle)
+    mark = measured_mark(bundle)
+    cropped_s = (found.crop_ns - mark.begin_ns) / 1e9
+    numbers = {"cropped_s": cropped_s}
+    if found.state is None or found.width_ns is None:
+        return Answer(False, "; ".join(found.reasons), numbers, "noisy")
+    numbers |= {"windows": float(found.state.windows), "width_ms": found.width_ns / 1e6}
+    for name, trend, shift in zip(
+        ("throughput", "latency"), found.state.trends, found.state.shifts, strict=True
+    ):
+        pairs = {"trend_p": trend.p, "trend": trend.change_share}
+        pairs |= {"shift_p": shift.p, "shift": shift.change_share}
+        numbers |= {f"{name}_{key}": value for key, value in pairs.items() if value is not None}
+    cut = f", {cropped_s:.2f} s of warm-up cropped" if cropped_s else ""
+    text = f"{found.state.windows} windows of {found.width_ns / 1e6:.0f} ms{cut}"
+    if found.steady:
+        largest = _largest_change(found.state)
+        if abs(largest) > UNSURE:
+            words = f"a change of {largest:+.0%} that may be chance, in {text}"
+            return Answer(False, words, numbers, "noisy")
+        return Answer(True, f"no trend and no shift in {text}", numbers)
+    verdict: Verdict | None = "noisy" if found.steady is None else None
+    return Answer(False, f"{'; '.join(found.reasons)} ({text})", numbers, verdict)
+
+
+def _largest_change(state: SteadyState) -> float:
+    changes = [found.change_share or 0.0 for found in (*state.trends, *state.shifts)]
+    return max(changes, key=abs)
+
+
+@rule(
+    "SB602-jit",
+    title="The JVM's compiler had settled",
+    verdict="noisy",
+    meaning="Machine code that the just-in-time compilers of all JVMs made between the readings "
+    "around the measured phase, over all that they had made by its end. While much of it is new, "
+    "the code that was measured is not the code that stays. "
+    f"{JIT_LIMIT:.0%} is left to rare paths.",
+    remedy="A longer conditioning load.",
+)
+def jit(bundle: Bundle) -> Answer:
+    """Judge the growth of compiled code."""
+    mark = measured_mark(bundle)
+    change = change_of(bundle, "jvm/", "jit_code_bytes", mark.begin_ns, mark.end_ns)
+    if change.end <= 0:
+        raise DoesNotApply("no code was compiled")
+    share = change.rise / change.end
+    numbers = {"new_bytes": change.rise, "all_bytes": change.end, "share": share}
+    text = f"{share:.1%} of {change.end / 2**20:.1f} MiB of machine code is new"
+    return Answer(share <= JIT_LIMIT, text, numbers)
+
+
+@rule(
+    "SB603-heap",
+    title="The old generation had settled",
+    verdict="noisy",
+    meaning="Rise of the bytes in the old generation of any JVM between the readings around the "
+    f"measured phase, over its capacity. Above {OLD_LIMIT:.0%} a heap is filling that sooner or "
+    "later must be collected as a whole; the trial ended before it had to pay for that.",
+    remedy="A measured phase that is long enough to hold several collections of the old "
+    "generation, or a larger heap.",
+)
+def heap(bundle: Bundle) -> Answer:
+    """Judge the growth of the old generation."""
+    mark = measured_mark(bundle)
+    window = mark.begin_ns, mark.end_ns
+    used = change_of(bundle, "jvm/", "space_used_bytes/old", *window)
+    room = change_of(bundle, "jvm/", "space_capacity_bytes/old", *window)
+    if room.end <= 0:
+        raise DoesNotApply("no capacity of the old generation is known")
+    share = used.rise / room.end
+    numbers = {"rise_bytes": used.rise, "capacity_bytes": room.end, "share": share}
+    text = f"{used.rise / 2**20:+.1f} MiB, {share:+.1%} of {room.end / 2**20:.0f} MiB"
+    return Answer(share <= OLD_LIMIT, text, numbers)

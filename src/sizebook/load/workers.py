@@ -1,0 +1,219 @@
+"""Several generator processes that carry one load together; one worker is a group of one.
+
+Each worker is one event loop, which can use one CPU. The workers share out the users and the
+arrivals, start at the same nanosecond, and what they recorded is put together as rows: percentiles
+and histograms are made from all rows, never from percentiles.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from sizebook.hosts.base import Host, HostProcess
+from sizebook.load.collect import Collected, collect
+from sizebook.load.control import LOCUSTFILES, Generator, OnTick, lead_ns
+from sizebook.load.protocol import Prepared, Tick
+from sizebook.model.deployment import CpuSet
+from sizebook.model.errors import UsageError
+from sizebook.model.load import LoadProfile
+
+T = TypeVar("T")
+
+
+class Workers:
+    """A group of generator processes on a host. It serves one trial after the other until ``stop``.
+
+    A load profile says how many workers it wants; the group's size is the most that it can have.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        python: str,
+        log_dir: Path,
+        cpus: CpuSet = (),
+        *,
+        workers: int = 1,
+        locustfiles: Path = LOCUSTFILES,
+        name: str = "generator",
+    ) -> None:
+        self._host = host
+        self._generators = tuple(
+            Generator(
+                host,
+                python,
+                log_dir,
+                cpu_share(cpus, worker, workers),
+                locustfiles=locustfiles,
+                name=f"{name}-{worker + 1}",
+            )
+            for worker in range(workers)
+        )
+        self._ordered: tuple[Generator, ...] = ()
+        self._lead_ns = 0
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Versions of what makes the load, once started."""
+        return self._generators[0].versions
+
+    @property
+    def processes(self) -> tuple[HostProcess, ...]:
+        """The running processes in the order of their workers, for probes."""
+        found = (generator.process for generator in self._generators)
+        return tuple(process for process in found if process is not None)
+
+    @property
+    def alive(self) -> bool:
+        """Whether every process of the group runs, so that it can take orders."""
+        running = self.processes
+        whole = len(running) == len(self._generators)
+        return whole and all(process.exit_code is None for process in running)
+
+    def start(self) -> None:
+        """Start all processes and wait until they can take orders.
+
+        Raises TrialError if one of them cannot; then none is left running.
+        """
+        try:
+            _together(self._generators, lambda generator, _: generator.start())
+        except BaseException:
+            self.stop()
+            raise
+
+    def prepare(self, load: LoadProfile, targets: Mapping[str, str], out: Path) -> Prepared:
+        """Have the workers of this load do all that need not be measured, and return their sums.
+
+        Worker k writes to ``out/worker-k``. The scenario's ``set_up`` runs once in every worker.
+        Raises what they found wrong with locustfile, settings or targets as UserError.
+        """
+        size = len(self._generators)
+        if load.workers > size:
+            raise UsageError(
+                found=f"a load for {load.workers} workers",
+                expected=f"{size} at most: as many as were started",
+                next_step="start more workers, or lower the load profile's workers",
+            )
+        self._ordered = ()
+        chosen = self._generators[: load.workers]
+        prepared = [
+            generator.prepare(
+                load, targets, out / f"worker-{worker}", worker=worker, workers=load.workers
+            )
+            for worker, generator in enumerate(chosen)
+        ]
+        self._ordered = chosen
+        self._lead_ns = lead_ns(load.arrivals.users, load.workers)
+        arrivals = [one.arrivals for one in prepared if one.arrivals is not None]
+        return Prepared(
+            users=sum(one.users for one in prepared), arrivals=sum(arrivals) if arrivals else None
+        )
+
+    def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
+        """Run the prepared trial and return what all workers recorded, as one.
+
+        ``on_tick`` is called in this thread about once a second with the sums of what the workers
+        told last. If a worker fails, the others are ended and its error is raised; when interrupted
+        (by Ctrl-C or an error of ``on_tick``) all are ended before the exception goes on. A group
+        of which a worker was ended has to be stopped and started again.
+        """
+        chosen, self._ordered = self._ordered, ()
+        if not chosen:
+            raise RuntimeError("prepare() must come before run()")
+        begin_ns = start_ns or time.monotonic_ns() + self._lead_ns
+        latest: dict[int, Tick] = {}
+
+        def hear(worker: int, tick: Tick) -> None:
+            newest_s = max((one.elapsed_s for one in latest.values()), default=0.0)
+            latest[worker] = tick
+            if on_tick is not None and tick.elapsed_s > newest_s + 0.5:
+                on_tick(_sum(latest.values()))
+
+        parts = _together(
+            chosen, lambda generator, tell: generator.carry_out(tell, start_ns=begin_ns), hear
+        )
+        return collect(parts, host=self._host.name)
+
+    def stop_trial(self) -> None:
+        """Have the running trial end early, from another thread; ``run`` then returns its rows."""
+        for generator in self._generators:
+            if generator.process is not None:
+                generator.stop_trial()
+
+    def stop(self) -> None:
+        """End all processes; nothing happens if there are none."""
+        for generator in self._generators:
+            generator.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def cpu_share(cpus: CpuSet, worker: int, workers: int) -> CpuSet:
+    """Return the CPUs of one worker: every ``workers``-th; where they are too few, one for several.
+
+    Workers have no CPU in common as long as there is one for each. Empty stays empty: any CPU.
+    """
+    if not cpus:
+        return ()
+    return cpus[worker::workers] or (cpus[worker % len(cpus)],)
+
+
+def _together(
+    generators: Sequence[Generator],
+    do: Callable[[Generator, OnTick], T],
+    hear: Callable[[int, Tick], None] = lambda _worker, _tick: None,
+) -> list[T]:
+    """Return what ``do`` returns for each generator, called at the same time, a thread each.
+
+    What ``do`` tells is handed to ``hear`` in the calling thread. The first exception, of ``do``,
+    of ``hear`` or from outside, ends the generators that are not through, and is raised.
+    """
+    told: queue.SimpleQueue[tuple[int, Tick | None]] = queue.SimpleQueue()
+
+    def call(worker: int) -> T:
+        try:
+            return do(generators[worker], lambda tick: told.put((worker, tick)))
+        finally:
+            told.put((worker, None))
+
+    busy = set(range(len(generators)))
+    with ThreadPoolExecutor(len(generators)) as pool:
+        futures: list[Future[T]] = [pool.submit(call, worker) for worker in range(len(generators))]
+        try:
+            while busy:
+                worker, tick = told.get()
+                if tick is not None:
+                    hear(worker, tick)
+                    continue
+                busy.discard(worker)
+                futures[worker].result()
+        except BaseException:
+            for worker in busy:
+                generators[worker].stop()
+            raise
+    return [future.result() for future in futures]
+
+
+def _sum(ticks: Collection[Tick]) -> Tick:
+    return Tick(
+        elapsed_s=max(tick.elapsed_s for tick in ticks),
+        requests=sum(tick.requests for tick in ticks),
+        failed=sum(tick.failed for tick in ticks),
+        users=sum(tick.users for tick in ticks),
+    )

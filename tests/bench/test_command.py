@@ -1,0 +1,69 @@
+"""The command: names are checked, tables are drawn, made-up bundles can be summarised."""
+
+import io
+
+import pytest
+from bench.__main__ import NAMES, parse
+from bench.summarise import MEASURES, summarise
+from bench.synthetic import write_jmeter_csv, write_synthetic
+from bench_results import make_results
+from rich.console import Console
+
+from bench import inference, printing
+
+
+def test_names_are_checked(capsys):
+    """A typing error is told with the names that there are."""
+    assert parse(["truth", "--short"]).names == ["truth"]
+    with pytest.raises(SystemExit):
+        parse(["thruth"])
+    told = capsys.readouterr().err
+    assert all(name in told for name in NAMES)
+
+
+@pytest.mark.parametrize("part", ["ceiling", "truth", "summary", "statistics", "probe_cost"])
+def test_results_are_shown_whole_and_in_parts(part):
+    """Every benchmark has its table; what is missing is said."""
+    for results in (make_results(), make_results(**{part: None})):
+        page = io.StringIO()
+        printing.show(results, Console(file=page, width=160))
+        assert "missing: wrk2" in page.getvalue()
+
+
+def test_errors_are_told_in_microseconds_and_percent():
+    """Recorded 101 of 100."""
+    page = io.StringIO()
+    printing.show(make_results(), Console(file=page, width=160))
+    assert "+62 µs (+1.2%)" in page.getvalue()
+    assert "2.00 (2.00 to 2.10)" in page.getvalue()
+
+
+@pytest.mark.parametrize("count", [1, 60_000])
+def test_a_made_up_bundle_is_summarised(tmp_path, count):
+    """All requests are in it, and checks judge it; with enough of them every measure is there."""
+    bundle = write_synthetic(tmp_path, count)
+    assert bundle.requests.height == count
+    found = summarise(bundle.path)
+    assert found["requests"] == count
+    if count > 1:
+        assert None not in found["measures"].values()
+        assert set(found["measures"]) == set(MEASURES)
+        median_ms = found["measures"]["latency_ns p50 None"]
+        logged_ns = found["interval log"]["p50 None"]
+        assert logged_ns == pytest.approx(1e6 * median_ms, rel=0.002)
+
+
+def test_samples_for_jmeter_are_the_same_requests(tmp_path):
+    """One line a request and JMeter's head."""
+    write_jmeter_csv(tmp_path / "samples.csv", 1000)
+    lines = (tmp_path / "samples.csv").read_text().splitlines()
+    assert len(lines) == 1001
+    assert lines[0].startswith("timeStamp,elapsed,label,responseCode,responseMessage,threadName")
+
+
+def test_simulations_have_their_seed():
+    """Two runs find the same; every case is simulated."""
+    first, second = (inference.simulate(5, 2, lambda _: None) for _ in range(2))
+    assert first == second
+    assert len(first.rates) == len(inference.cases())
+    assert all(0 <= rate.share <= 1 for rate in first.rates)

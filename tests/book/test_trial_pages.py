@@ -1,0 +1,315 @@
+"""Every trial behind a result has a page that shows it whole, or says why it cannot."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import sample_book
+from browser import Browser
+from sample_book import HOSTILE, make_sample_book, write_alpha
+from sample_trials import write_trial
+from site_check import check_links, check_site, wait_for_charts
+
+from sizebook.book import evidence_html, trial_pages
+from sizebook.book.evidence_html import find_cited, mend_links, trial_file
+from sizebook.book.site import build_site, list_pages
+from sizebook.report.page import EvidenceSource
+from sizebook.store import Bundle
+
+FAILED = f"no database {HOSTILE}"
+BUILT_PAGE_BYTES = 250_000
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the sample book with bundles of every kind behind its first chapter, built once."""
+    folder = tmp_path_factory.mktemp("trials")
+    make_sample_book(folder)
+    runs = folder / "data" / "runs" / "alpha"
+    runs.mkdir(parents=True)
+    levels = {"format": HOSTILE, "users": 5}
+    bundles: list[tuple[Bundle, str]] = [
+        (write_trial(runs, "whole-1", levels=levels), "valid"),
+        (write_trial(runs, "whole-2", levels=levels, replicate=1), "noisy"),
+        (write_trial(runs, "slim-1", levels={"users": 10}, slim=True), "valid"),
+        (write_trial(runs, "failed-1", levels={"users": 20}, failure=FAILED), "failed"),
+        (write_trial(runs, "other-1", levels={"users": 1}), "stale"),
+        (write_trial(runs, "damaged-1", levels={"users": 2}), "valid"),
+    ]
+    sources = [EvidenceSource(each.id, each.sha256, verdict) for each, verdict in bundles]
+    sources.append(EvidenceSource("absent-1", "c" * 64, "no steady state"))
+    sources.append(EvidenceSource("../../escape", "d" * 64, "valid"))
+    (runs / "damaged-1" / "trial.json").write_text('{"format": 1}')
+    other = runs / "other-1" / "trial.json"
+    other.write_text(other.read_text() + "\n")
+    with mock.patch.object(sample_book, "SOURCES", tuple(sources)):
+        write_alpha(folder)
+    notes = folder / "book" / "notes.md"
+    notes.write_text(notes.read_text() + "\n## Rules\n\n```{sbregistry} rules\n```\n")
+    build_site(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> Path:
+    """Give the folder of the HTML."""
+    return root / "_build" / "html"
+
+
+def read_trial(site: Path, bundle: str) -> str:
+    return (site / "trials" / trial_file(bundle)).read_text()
+
+
+def words_of(html: str) -> str:
+    bare = re.sub(r"<script\b.*?</script>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", bare)))
+
+
+def test_each_cited_bundle_has_its_page(root: Path, site: Path) -> None:
+    """One page a bundle, one for all, nothing outside the folder, no page too heavy."""
+    cited = find_cited(root / "book", list_pages(root / "book" / "_toc.yml"))
+    expected = {trial_file(bundle) for bundle in cited} | {"index.html"}
+    assert len(cited) == 10  # the second chapter cites two that are nowhere
+    assert expected == {file.name for file in (site / "trials").iterdir()}
+    assert not list(root.rglob("escape*"))
+    for file in (site / "trials").iterdir():
+        assert file.stat().st_size < BUILT_PAGE_BYTES
+
+
+def test_a_name_that_is_no_file_name_is_hashed() -> None:
+    """A bundle's id never leads out of the folder, nor to the list of all trials."""
+    assert trial_file("20261120T094049Z-3344761a00a4-e369") == (
+        "20261120T094049Z-3344761a00a4-e369.html"
+    )
+    for name in ("../x", "a/b", "", ".hidden", "index", "a" * 300, "x'onclick='y"):
+        assert re.fullmatch(r"trial-[0-9a-f]{20}\.html", trial_file(name))
+
+
+def test_the_page_tells_the_whole_trial(site: Path) -> None:
+    """Verdict, findings with their rules, phases, deployment, commands, files, way back."""
+    html = read_trial(site, "whole-1")
+    words = words_of(html)
+    for part in (
+        f"format {HOSTILE}, users 5",
+        "experiment formats",
+        "block 1",
+        "profile smoke",
+        "warm-up 2 s (ran 2 s), measured 10 s (ran 10 s), drain 0.1 s",
+        "SB101-accounting",
+        "SB501-samples",
+        "threads 50",
+        "kind poisson rate_per_s 200.0",
+        "data/runs/alpha/whole-1",
+        "sizebook run alpha",
+        "requests.parquet",
+        "Figure: Total time (synthetic).",
+        "CPU by process",
+        "Zero all the time: steal.",
+        "Failed requests per second",
+        "Results count from",
+    ):
+        assert part in words, part
+    assert '<span class="sb-badge sb-is-valid">valid</span>' in html
+    assert 'href="../notes.html#sb101-accounting"' in html
+    assert 'href="../chapters/alpha.html#result-times"' in html
+    assert 'href="../chapters/alpha.html#number-ratio"' in html
+    assert html.count('class="sb-spec"') >= 7
+
+
+def test_the_crop_is_drawn(site: Path) -> None:
+    """The line from which results count is in the charts over time."""
+    html = read_trial(site, "whole-1")
+    assert html.count('"strokeDash":[5,3]') >= 6
+
+
+def test_a_slim_bundle_is_drawn_from_its_histograms(site: Path) -> None:
+    """Without requests the course and the percentiles are there all the same."""
+    words = words_of(read_trial(site, "slim-1"))
+    assert "Requests due per second, by windows of 1 s" in words
+    assert "Latency at percentiles, 1,980 good requests" in words
+
+
+def test_a_failed_trial_says_why(site: Path) -> None:
+    """A trial without phases has its failure, its checks and no charts."""
+    html = read_trial(site, "failed-1")
+    words = words_of(html)
+    assert f"The trial failed: {FAILED}" in words
+    assert "The trial never came to its first phase." in words
+    assert 'class="sb-spec"' not in html
+
+
+@pytest.mark.parametrize(
+    ("bundle", "message"),
+    [
+        ("absent-1", "The bundle of this trial is not on this machine"),
+        ("damaged-1", "The bundle on this machine cannot be read: bundle damaged-1 with"),
+        ("other-1", "The bundle on this machine is not the one that the results were made from"),
+        ("../../escape", "The bundle of this trial is not on this machine"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(site: Path, bundle: str, message: str) -> None:
+    """A missing, damaged or exchanged bundle has a page with what is known of it."""
+    words = words_of(read_trial(site, bundle))
+    assert message in words
+    assert f"bundle {bundle}" in words
+    assert "sizebook run alpha" in words
+
+
+def test_another_verdict_today_is_said(site: Path) -> None:
+    """The badge is the verdict that the results carry; a note says what the rules say now."""
+    html = read_trial(site, "whole-2")
+    assert '<span class="sb-badge sb-is-noisy">noisy</span>' in html
+    said = re.search(r"Judged anew while this page was made, the trial is ([a-z -]+);", html)
+    assert (said is None) or said[1] != "noisy"
+
+
+def test_text_from_data_is_text(site: Path) -> None:
+    """No tag from a level, a failure, a command or a disk's name is in any page."""
+    for file in (site / "trials").iterdir():
+        html = file.read_text()
+        assert "<script>window" not in html
+        assert "onclick='" not in html
+    data = read_trial(site, "whole-1")
+    assert "\\u003cscript\\u003e" in data or "&lt;script&gt;" in data
+
+
+def test_evidence_leads_to_the_trials(site: Path) -> None:
+    """A fold groups the trials by treatment, with verdicts, and keeps bundles with checksums."""
+    html = (site / "chapters" / "alpha.html").read_text()
+    fold = html.split("<details class='sb-evidence'>")[1]
+    words = words_of(fold)
+    assert f"formats: format {HOSTILE}, users 5 1: valid 2: noisy" in words
+    assert "8 trials: 1 failed, 1 no steady state, 1 noisy, 1 stale, 4 valid" in words
+    assert "bundle not on this machine" in words
+    assert "absent-1 no steady state sha256 " + "c" * 64 in words
+    for bundle in ("whole-1", "slim-1", "failed-1", "absent-1", "../../escape"):
+        assert f"href='../trials/{trial_file(bundle)}'" in fold
+
+
+def test_links_fit_the_page_that_quotes(site: Path) -> None:
+    """A figure quoted on a page at another depth links to the same trials."""
+    assert "href='trials/whole-1.html'" in (site / "index.html").read_text()
+    assert "href='../trials/" not in (site / "index.html").read_text()
+    before = (site / "index.html").stat().st_mtime_ns
+    mend_links(site)
+    assert before == (site / "index.html").stat().st_mtime_ns
+
+
+def test_the_list_names_every_trial(site: Path) -> None:
+    """One row a trial, natural order, those not on this machine marked."""
+    html = (site / "trials" / "index.html").read_text()
+    assert html.count("<tr data-chapter=") == 10
+    labels = re.findall(r'<a href="[^"]+">users (\d+)</a>', html)
+    assert labels == ["1", "10", "20"] == sorted(labels, key=int)
+    assert html.count('data-verdict="not on this machine"') == 5
+
+
+def test_an_unchanged_book_keeps_its_pages(root: Path, site: Path, tmp_path: Path) -> None:
+    """A second run writes nothing; from nothing, it writes the same bytes."""
+    pages = list_pages(root / "book" / "_toc.yml")
+    files = sorted((site / "trials").iterdir())
+    before = {file.name: file.stat().st_mtime_ns for file in files}
+    assert trial_pages.write_trial_pages(root, site, pages) == 0
+    assert before == {file.name: file.stat().st_mtime_ns for file in files}
+    copy = tmp_path / "html"
+    copy.mkdir()
+    (copy / "_static").symlink_to(site / "_static")
+    assert trial_pages.write_trial_pages(root, copy, pages) == len(files)
+    for file in files:
+        assert file.read_bytes() == (copy / "trials" / file.name).read_bytes(), file.name
+
+
+def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path) -> None:
+    """A bundle that comes, goes or changes makes its own page and the list anew."""
+    book = Path(shutil.copytree(root, tmp_path / "copy", symlinks=True))
+    html, pages = book / "_build" / "html", list_pages(root / "book" / "_toc.yml")
+    shutil.rmtree(book / "data" / "runs" / "alpha" / "slim-1")
+    assert trial_pages.write_trial_pages(book, html, pages) == 2
+    assert "is not on this machine" in words_of(read_trial(html, "slim-1"))
+    assert trial_pages.write_trial_pages(book, html, ["chapters/beta"]) > 0
+    assert sorted(file.name for file in (html / "trials").iterdir()) == [
+        "index.html",
+        "synthetic-0001.html",
+        "synthetic-0002.html",
+    ]
+    assert trial_pages.write_trial_pages(book, html, ["notes"]) == 0
+    assert list((html / "trials").iterdir()) == []
+
+
+def test_without_a_project_folds_name_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fold made outside a build still names bundles, verdicts and checksums."""
+    monkeypatch.delenv(evidence_html.ROOT_VARIABLE, raising=False)
+    evidence_html._read_record.cache_clear()
+    sources = [{"bundle": "b'<x>", "sha256": "e" * 64, "verdict": "valid"}]
+    html = evidence_html._sources(sources, "trials", "chapters/alpha")
+    assert "bundle not on this machine" in html
+    assert "<x>" not in html
+    assert "1 trial: 1 valid" in words_of(html)
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    """From evidence to trials, to rules, to results and back."""
+    assert check_links(site) == []
+
+
+def test_the_theme_of_the_book_is_kept(browser: Browser, site: Path) -> None:
+    """Dark as chosen in the book: charts in light ink; the button changes it."""
+    browser.set_size(1200)
+    page = (site / "trials" / "whole-1.html").resolve().as_uri() + "?charts=all"
+    browser.open(page)
+    browser.run("localStorage.setItem('mode', 'dark')")
+    try:
+        browser.open(page)
+        assert browser.run("document.documentElement.dataset.theme") == "dark"
+        assert wait_for_charts(browser, "dark") >= 7
+        background = browser.run("getComputedStyle(document.body).backgroundColor")
+        assert max(int(each) for each in re.findall(r"\d+", background)[:3]) < 80
+        assert browser.run("window.stolen === undefined")
+        browser.run("document.querySelector('button.sb-theme').click()")
+        assert browser.run("document.documentElement.dataset.mode") == "auto"
+        assert browser.run("localStorage.getItem('mode')") == "auto"
+    finally:
+        browser.run("localStorage.clear()")
+
+
+def test_one_click_from_a_figure_to_its_trial(browser: Browser, site: Path) -> None:
+    """The fold's link opens the page, and the page's link leads back to the figure."""
+    browser.set_size(1400)
+    browser.open((site / "chapters" / "alpha.html").resolve().as_uri())
+    browser.run("document.querySelector('details.sb-evidence').open = true")
+    browser.follow("document.querySelector('.sb-grid a.sb-trial').click()")
+    assert browser.run("location.pathname").endswith("/trials/whole-1.html")
+    browser.follow("document.querySelector('.sb-results a').click()")
+    assert browser.run("location.pathname + location.hash").endswith("alpha.html#result-times")
+
+
+def test_the_list_is_sorted_and_filtered(browser: Browser, site: Path) -> None:
+    """By verdict from the address or the form, by words, by a click on a head."""
+    browser.set_size(1200)
+    index = (site / "trials" / "index.html").resolve().as_uri()
+    shown = "[...document.querySelectorAll('tbody tr')].filter(row => !row.hidden).length"
+    browser.open(f"{index}?verdict=failed")
+    assert browser.run(shown) == 1
+    browser.open(index)
+    assert browser.run(shown) == 10
+    form = "document.querySelector('.sb-filter')"
+    browser.run(f"{form}.elements.words.value = 'users 5 formats'")
+    browser.run(f"{form}.dispatchEvent(new Event('input'))")
+    assert browser.run(shown) == 2
+    assert browser.run(f"{form}.querySelector('output').textContent") == "2 of 10"
+    cells = "[...document.querySelectorAll('tbody td:nth-child(7)')].map(cell => cell.textContent)"
+    browser.run("document.querySelectorAll('thead button')[6].click()")
+    up = browser.run(cells)
+    browser.run("document.querySelectorAll('thead button')[6].click()")
+    assert up != browser.run(cells)
+    assert browser.run("document.querySelector('th[aria-sort]').textContent") == "Requests"
+
+
+def test_the_whole_site_is_sound(browser: Browser, site: Path) -> None:
+    """No outside request, no complaint, all charts drawn, nothing wider than the window."""
+    assert check_site(site, browser) == []

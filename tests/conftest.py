@@ -1,0 +1,23 @@
+"""Fixtures of all tests."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_bundles import MakeBundle, write_synthetic
+
+from sizebook.store import Bundle
+
+
+@pytest.fixture
+def make_bundle(tmp_path: Path) -> MakeBundle:
+    """Return a function that writes a synthetic bundle, good unless told otherwise."""
+    numbers = itertools.count(1)
+
+    def make(**given: Any) -> Bundle:
+        return write_synthetic(tmp_path, f"synthetic-{next(numbers)}", **given)
+
+    return make

@@ -1,0 +1,30 @@
+"""When a conditioning load may end."""
+
+import math
+
+from sizebook.lab.settling import LOOK_BACK_S, Settling
+
+
+def first_settled(rate, seconds=60):
+    """Return the second at which a load of this rate (by second) is said to have settled."""
+    settling, done = Settling(), 0.0
+    for second in range(1, seconds + 1):
+        done += rate(second)
+        if settling.settled(float(second), round(done)):
+            return second
+    return None
+
+
+def test_an_even_rate_settles_as_soon_as_it_can_be_judged():
+    assert first_settled(lambda _: 1000) == 2 * LOOK_BACK_S
+
+
+def test_a_rising_rate_goes_on_until_it_flattens():
+    """Approaches 1000/s with a time constant of 4 s; the rise in 3 s is below 3 % after ~12 s."""
+    at = first_settled(lambda s: 1000 * (1 - 0.6 * math.exp(-s / 4)))
+    assert 10 <= at <= 16
+    assert first_settled(lambda s: 1000 * 1.03**s) is None
+
+
+def test_a_load_without_answers_never_settles():
+    assert first_settled(lambda _: 0) is None

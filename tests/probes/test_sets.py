@@ -1,0 +1,122 @@
+"""Which probes watch a stack: intervals, control groups, and a real run at 10 Hz."""
+
+import os
+import sys
+import threading
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from sizebook.model.errors import UsageError
+from sizebook.probes import sets
+from sizebook.probes.base import Unavailable
+from sizebook.probes.cgroup import Group, Groups
+from sizebook.probes.jvm import JvmProbe
+from sizebook.probes.sampler import Sampler
+from sizebook.probes.sets import stack_probes
+
+
+@dataclass
+class Process:
+    name: str = "x"
+    pid: int = field(default_factory=os.getpid)
+    exit_code: int | None = None
+
+
+def node(name, pid=1):
+    return SimpleNamespace(
+        name=name,
+        role=name.partition("-")[0],
+        process=Process(name, pid),
+        url="http://127.0.0.1:8080",
+        management_port=8081,
+        host=SimpleNamespace(name="local", address="127.0.0.1"),
+    )
+
+
+def stack(*nodes, cluster="host=nowhere dbname=x"):
+    return SimpleNamespace(
+        nodes=nodes, cluster=SimpleNamespace(admin_dsn=cluster), database=Process("database-1", 2)
+    )
+
+
+def no_groups(pid):
+    raise Unavailable("none")
+
+
+def test_every_source_has_its_interval(monkeypatch):
+    """At 10 Hz host, processes and JVM follow; server and database stay at 1 Hz, details at 1 s."""
+    monkeypatch.setattr(sets, "find_groups", no_groups)
+    fast = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=0.1)}
+    assert fast == {
+        "host:local": 0.1,
+        "process:process/database-1": 0.1,
+        "details:process/database-1": 1.0,
+        "process:process/app-1": 0.1,
+        "details:process/app-1": 1.0,
+        "jvm:jvm/app-1": 0.1,
+        "prometheus:server/app-1": 1.0,
+        "postgres:database": 1.0,
+    }
+    slow = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=5.0)}
+    assert (slow["host:local"], slow["postgres:database"]) == (5.0, 5.0)
+    assert slow["details:process/app-1"] == 50.0
+
+
+@pytest.mark.parametrize("interval_s", [0.0999, 0.0, -1.0, float("nan")])
+def test_too_short_an_interval_is_refused(interval_s):
+    """Faster than 10 Hz the probes would be what is measured; the message says so."""
+    with pytest.raises(UsageError, match=r"at least 0.1 s"):
+        stack_probes(stack(), interval_s=interval_s)
+
+
+def test_one_control_group_or_several(monkeypatch, tmp_path):
+    """A group that holds all is called so; else it is called after its first process."""
+    one, other = (Groups(cpu=Group(2, tmp_path / name)) for name in "ab")
+    where = {1: one, 2: one, 3: one}
+
+    def names():
+        generator = Process("generator-1", 3)
+        probes = stack_probes(stack(node("app-1", 1)), [generator])
+        return [probe.name for probe in probes if probe.name.startswith("cgroup")]
+
+    monkeypatch.setattr(sets, "find_groups", where.__getitem__)
+    assert names() == ["cgroup:cgroup/all"]
+    where[3] = other
+    assert names() == ["cgroup:cgroup/database-1", "cgroup:cgroup/generator-1"]
+    where[3] = Groups()
+    assert names() == ["cgroup:cgroup/database-1"]
+    where.update(dict.fromkeys(where, Groups()))
+    assert names() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+def test_two_seconds_at_10_hz_are_accounted_for(monkeypatch):
+    """With the real clock every deadline is a reading or a counted miss, for every source."""
+    monkeypatch.setattr(sets, "find_groups", no_groups)
+    probes = [
+        probe
+        for probe in stack_probes(
+            SimpleNamespace(nodes=(), cluster=None, database=Process("database-1")), interval_s=0.1
+        )
+        if not probe.name.startswith("details")
+    ]
+    probes.append(JvmProbe("jvm/none-1", lambda: None, interval_s=0.1))
+    run = Sampler(probes)
+    with run:
+        threading.Event().wait(2.0)
+    frame = run.frame().with_columns(pl.col("metric", "source").cast(pl.String))
+    last = dict(frame.filter(pl.col("source") == "probes").group_by("metric").last()
+                .select("metric", "value").iter_rows())  # fmt: skip
+    for probe, source, metric in (
+        ("host:local", "host", "load_1min"),
+        ("process:process/database-1", "process/database-1", "rss_bytes"),
+    ):
+        rows = frame.filter((pl.col("source") == source) & (pl.col("metric") == metric))
+        read = rows["value"].count() - 2  # the two snapshots have no deadline
+        assert read + last[f"missed_ticks/{probe}"] == last[f"due_ticks/{probe}"] > 0
+    jvm = "jvm:jvm/none-1"
+    tried = last[f"failed_reads/{jvm}"] - 2
+    assert tried + last[f"missed_ticks/{jvm}"] == last[f"due_ticks/{jvm}"] > 0

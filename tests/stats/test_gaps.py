@@ -1,0 +1,87 @@
+"""How complete readings are, on made-up counters."""
+
+import polars as pl
+import pytest
+
+from sizebook.model.bundle import COUNTER_COLUMNS
+from sizebook.stats.gaps import GAP_COLUMNS, sampling_gaps, source_interval_s
+
+S = 1_000_000_000
+
+
+def counters(*sources):
+    """Return counters of (source, metric, {second: value})."""
+    rows = [
+        (round(time * S), "local", source, metric, value)
+        for source, metric, readings in sources
+        for time, value in readings.items()
+    ]
+    schema = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("time_ns")
+
+
+def gaps(frame, begin, end, interval_s=1.0):
+    found = sampling_gaps(frame, round(begin * S), round(end * S), interval_s)
+    assert dict(found.schema) == GAP_COLUMNS
+    return {row[0]: row[1:] for row in found.iter_rows()}
+
+
+EVERY = dict.fromkeys(range(21), 1.0)
+
+
+def test_a_complete_source():
+    """One reading an interval: nothing missed, the longest gap is the interval."""
+    assert gaps(counters(("host", "a", EVERY)), 4.5, 14.5) == {"host": (10, 10, 0, 0, 1.0)}
+
+
+def test_failed_and_absent_readings():
+    """Nulls are failures, what is absent was missed; both make the gap longer."""
+    holes = {t: (None if t in (8, 9) else 1.0) for t in EVERY if t != 10}
+    assert gaps(counters(("jvm/app-1", "a", holes)), 4.5, 14.5) == {"jvm/app-1": (10, 7, 3, 2, 4.0)}
+
+
+def test_the_most_often_read_metric_speaks_for_a_source():
+    """Details that are read every ten seconds, and a metric the source lacks, are no gaps."""
+    frame = counters(
+        ("process/app-1", "cpu_user_s", EVERY),
+        ("process/app-1", "handles", {0: 1.0, 10: 2.0, 20: 1.0}),
+        ("process/app-1", "lacking", dict.fromkeys(EVERY)),
+    )
+    assert gaps(frame, 4.5, 14.5) == {"process/app-1": (10, 10, 0, 0, 1.0)}
+
+
+def test_fast_sampling_leaves_slow_sources_alone():
+    """At 10 Hz a node is still due once a second, the host ten times."""
+    tenth = {t / 10: 1.0 for t in range(201)}
+    frame = counters(("server/app-1", "a", EVERY), ("host", "a", tenth))
+    found = gaps(frame, 4.95, 14.95, interval_s=0.1)
+    assert found["server/app-1"] == (10, 10, 0, 0, 1.0)
+    assert found["host"][:4] == (100, 100, 0, 0)
+    assert (source_interval_s("database", 0.1), source_interval_s("jvm/x", 0.1)) == (1.0, 0.1)
+
+
+def test_no_reading_inside_or_at_all():
+    """A gap around the window counts whole; a source that never answered has a row of its own."""
+    frame = counters(
+        ("host", "a", {0: 1.0, 20: 1.0}),
+        ("process/x-1", "a", {7: 1.0}),
+        ("jvm/x-1", "a", {6: None}),
+        ("probes", "failed_reads/postgres:database", {0: 1.0, 10: 9.0, 20: 20.0}),
+        ("probes", "failed_reads/host:local", {0: 0.0, 20: 0.0}),
+    )
+    assert gaps(frame, 5, 15) == {
+        "database": (10, 0, 10, 19, 10.0),
+        "host": (10, 0, 10, 0, 20.0),
+        "jvm/x-1": (10, 0, 10, 1, 10.0),
+        "process/x-1": (10, 1, 9, 0, 8.0),
+    }
+
+
+def test_degenerate_windows():
+    """No counters, no sources; an empty window or no interval is a mistake of the caller."""
+    assert gaps(counters(), 0, 1) == {}
+    frame = counters(("host", "a", EVERY))
+    assert gaps(frame, 4.6, 4.8)["host"] == (0, 0, 0, 0, 1.0)
+    for begin, end, interval_s in ((5, 5, 1.0), (5, 6, 0.0)):
+        with pytest.raises(ValueError, match="window"):
+            gaps(frame, begin, end, interval_s)
