@@ -49,7 +49,7 @@ def summarise(folder: Path) -> dict[str, object]:
     intervals = read_interval_log(folder / HISTOGRAMS)
     merged = {name: merge_intervals(intervals, name=name) for name in (None, *NAMES)}
     return {
-        "requests": bundle.requests.height,
+        "requests": bundle.columns.height,
         "verdict": judgement.verdict,
         "rules": len(RULES),
         "passed": sum(finding.passed is True for finding in judgement.findings),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
 
-TRIAL = ("trial", "--warmup", "0", "--json")
+TRIAL = ("trial", "--conditioning", "0", "--warmup", "0", "--json")
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,10 @@ def test_a_trial_by_hand_leaves_a_bundle_and_its_numbers(project):
     out = project.root / "data" / "by-hand"
     done = project.sizebook(
         "trial", "--rate", "100", "--poisson", "--warmup", "0.5", "--measured", "2",
-        "--locustfile", "flight.py", "--out", str(out), "--json", check=0,
+        "--conditioning", "1", "--locustfile", "flight.py", "--out", str(out), "--json", check=0,
     )  # fmt: skip
     report = json.loads(done.stdout)
-    bundle = open_bundle(next(iter(find_bundles(out))))
+    bundle = open_bundle(Path(report["bundle"]))
     rows = bundle.requests
     assert report["outcome"] == "completed"
     assert 100 < rows.height < 400
@@ -124,7 +125,7 @@ def wait_until_gone(processes, seconds=30):
     return [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
-LONG = ("trial", "--warmup", "0", "--measured", "60")
+LONG = ("trial", "--conditioning", "0", "--warmup", "0", "--measured", "60")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

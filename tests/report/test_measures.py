@@ -7,6 +7,7 @@ import pytest
 
 from sizebook.report import measures
 from sizebook.report.evidence import hash_text
+from sizebook.store.columns import RequestColumns
 
 
 def make_bundle(rows, counters=(), flights=1):
@@ -30,7 +31,8 @@ def make_bundle(rows, counters=(), flights=1):
     never = SimpleNamespace(phase=lambda _: None)
     record = SimpleNamespace(trial=SimpleNamespace(load=load), execution=never)
     checksum = hash_text(repr((rows, counters)))
-    return SimpleNamespace(requests=requests, counters=table, record=record, sha256=checksum)
+    columns = RequestColumns.of(requests)
+    return SimpleNamespace(columns=columns, counters=table, record=record, sha256=checksum)
 
 
 def test_a_run_counts_if_it_began_in_the_measured_phase_and_is_whole():

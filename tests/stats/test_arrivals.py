@@ -31,3 +31,11 @@ def test_an_empty_schedule():
     """Nothing planned, nothing missing."""
     none = np.array([], dtype=np.int64)
     assert unstarted(none, np.array([5]), 0, 10).size == 0
+
+
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_blocks_do_not_change_the_answer(monkeypatch, block):
+    """Arrivals due in the same nanosecond are counted together across the blocks' edges."""
+    monkeypatch.setattr("sizebook.stats.groups.BLOCK", block)
+    found = unstarted(OFFSETS, np.array([140, 110, 100, 125], dtype=np.int64), 100, 200)
+    assert found.tolist() == [110, 110]

@@ -74,3 +74,13 @@ def test_impossible_input_is_refused(begin, service):
     """An empty window and a negative service time are errors."""
     with pytest.raises(ValueError, match=r"window from|negative service"):
         balance([12 * S], [service], begin=begin)
+
+
+def test_blocks_do_not_change_the_balance(monkeypatch):
+    """Rows are added up in parts; where a part ends makes no difference."""
+    random = np.random.default_rng(3)
+    rows = np.sort(random.integers(0, 30 * S, 100)), random.integers(0, 9 * S, 100)
+    whole = balance(*rows)
+    monkeypatch.setattr("sizebook.stats.groups.BLOCK", 7)
+    assert balance(*rows) == whole
+    assert whole.carried_in > 0 < whole.carried_out

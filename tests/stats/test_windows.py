@@ -50,7 +50,7 @@ def test_parts_agree_with_the_whole(monkeypatch):
         random.integers(-100, 1100, 5000), random.integers(0, 90, 5000), random.integers(0, 4, 5000)
     )
     whole = windows(*rows, 0, 1000, 100)
-    monkeypatch.setattr("sizebook.stats.windows._CHUNK", 37)
+    monkeypatch.setattr("sizebook.stats.groups.BLOCK", 37)
     parts = windows(*rows, 0, 1000, 100)
     assert np.allclose(whole[0], parts[0]) and np.allclose(whole[1], parts[1])
     inside = (rows[0] >= 300) & (rows[0] < 400)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ def build_site(root: Path) -> Path:
     warnings of the build. Works without network.
     """
     check_pages(root)
+    _forget_build(root)
     command = "from jupyter_book.cli.main import main; main()"
     flags = ["build", "book", "-n", "-W", "--keep-going"]
     done = subprocess.run(
@@ -51,7 +53,6 @@ def build_site(root: Path) -> Path:
     )
     index = root / "_build" / "html" / "index.html"
     if done.returncode != 0 or not index.exists():
-        _forget_build(root)
         raise UserError(
             found=f"the site does not build: {_summarize(done.stdout, root)}",
             expected="a build without warnings",
@@ -110,8 +111,13 @@ def _page_exists(page: Path) -> bool:
 
 
 def _forget_build(root: Path) -> None:
-    """Make the next build read all pages: Sphinx shows the warnings of a cached page only once."""
-    (root / "_build" / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
+    """Remove the last build: the same sources must give the same site, whatever came before.
+
+    From what it kept Sphinx writes other style sheet links and another search index, and it shows
+    the warnings of a page only once.
+    """
+    for folder in ("html", ".doctrees"):
+        shutil.rmtree(root / "_build" / folder, ignore_errors=True)
 
 
 def _summarize(output: str, root: Path) -> str:

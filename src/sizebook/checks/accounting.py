@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from sizebook.checks.facts import counter_change, generator_facts, measured_mark
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.deployment import JvmRole
 from sizebook.model.load import ClosedLoop
+from sizebook.stats.groups import Groups, blocks
 from sizebook.stats.laws import little_balance
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 PHASE_TOLERANCE = 0.01
 PHASE_TOLERANCE_S = 0.05
@@ -63,8 +64,8 @@ def accounting(bundle: Bundle) -> Answer:
     """Judge the generator's counts against each other and against the rows."""
     facts = generator_facts(bundle)
     ended = facts.completed + facts.failed + facts.dropped
-    rows = bundle.requests
-    failed = int((rows["error"].cast(pl.String) != "").sum())
+    rows = bundle.columns
+    failed = rows.height - rows.only("error", "").height
     numbers = {
         "issued": float(facts.issued),
         "completed": float(facts.completed),
@@ -97,26 +98,30 @@ def accounting(bundle: Bundle) -> Answer:
 )
 def clock(bundle: Bundle) -> Answer:
     """Judge the times of each row against its phase and each other."""
-    rows = bundle.requests
-    if rows.is_empty():
+    rows = bundle.columns
+    if rows.height == 0:
         raise DoesNotApply("no requests")
-    marks = bundle.record.execution.phases
-    phase = rows["phase"].cast(pl.String).to_numpy()
-    intended, start = rows["intended_ns"].to_numpy(), rows["start_ns"].to_numpy()
-    latency, service = rows["latency_ns"].to_numpy(), rows["service_ns"].to_numpy()
-    inside = np.zeros(rows.height, dtype=bool)
-    for mark in marks:
-        inside |= (
-            (phase == mark.name)
-            & (intended >= mark.begin_ns - CLOCK_TOLERANCE_NS)
-            & (intended <= mark.end_ns + CLOCK_TOLERANCE_NS)
-        )
+    outside = 0
+    for name in rows.words("phase"):
+        part, mark = rows.only("phase", name), bundle.record.execution.phase(name)
+        if mark is None:
+            outside += part.height
+            continue
+        due = part["intended_ns"]
+        outside += int(np.count_nonzero(due < mark.begin_ns - CLOCK_TOLERANCE_NS))
+        outside += int(np.count_nonzero(due > mark.end_ns + CLOCK_TOLERANCE_NS))
+    intended, start = rows["intended_ns"], rows["start_ns"]
+    latency, service = rows["latency_ns"], rows["service_ns"]
+    unequal = sum(
+        int(np.count_nonzero(intended[at] + latency[at] != start[at] + service[at]))
+        for at in blocks(rows.height)
+    )
     numbers = {
         "rows": float(rows.height),
-        "outside_phase": float(np.count_nonzero(~inside)),
+        "outside_phase": float(outside),
         "before_intended": float(np.count_nonzero(start < intended)),
         "negative_service": float(np.count_nonzero(service < 0)),
-        "unequal_ends": float(np.count_nonzero(intended + latency != start + service)),
+        "unequal_ends": float(unequal),
     }
     wrong = [f"{n:.0f} rows {name}" for name, n in list(numbers.items())[1:] if n]
     if wrong:
@@ -138,11 +143,11 @@ def clock(bundle: Bundle) -> Answer:
 def littles_law(bundle: Bundle) -> Answer:
     """Judge the in-flight integral against throughput times service time, and the users."""
     mark = measured_mark(bundle)
-    rows, arrivals = bundle.requests, bundle.record.trial.load.arrivals
+    rows, arrivals = bundle.columns, bundle.record.trial.load.arrivals
     balance = little_balance(
-        rows["start_ns"].to_numpy(),
-        rows["service_ns"].to_numpy(),
-        (rows["phase"].cast(pl.String) == "measured").to_numpy(),
+        rows["start_ns"],
+        rows["service_ns"],
+        rows.has("phase", "measured"),
         mark.begin_ns,
         mark.end_ns,
     )
@@ -162,10 +167,7 @@ def littles_law(bundle: Bundle) -> Answer:
     wrong = abs(balance.residual) > LITTLE_TOLERANCE
     wrong |= balance.in_flight > arrivals.users * (1 + LITTLE_TOLERANCE)
     if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
-        seen = rows.filter(
-            (pl.col("start_ns") < mark.end_ns)
-            & (pl.col("start_ns") + pl.col("service_ns") > mark.begin_ns)
-        )["user"].n_unique()
+        seen = _users_between(rows, mark.begin_ns, mark.end_ns)
         numbers["users_seen"] = float(seen)
         text += f", {seen} seen"
         wrong |= seen > arrivals.users or (seen < arrivals.users and not shares_passes(rows))
@@ -187,15 +189,16 @@ def server_count(bundle: Bundle) -> Answer:
     role = bundle.record.trial.deployment.find("app")
     if not isinstance(role, JvmRole):
         raise DoesNotApply("the deployment has no role app")
-    rows = bundle.requests
-    if rows.is_empty():
+    rows = bundle.columns
+    if rows.height == 0:
         raise DoesNotApply("no requests")
-    begin_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
-    end_ns = int((rows["start_ns"] + rows["service_ns"]).max())  # type: ignore[arg-type]
+    start, service = rows["start_ns"], rows["service_ns"]
+    begin_ns = int(start.min())
+    end_ns = max(int((start[at] + service[at]).max()) for at in blocks(rows.height))
     change = counter_change(bundle, "server/app-", "requests_total", begin_ns, end_ns)
     if change.parts != role.nodes:
         raise DoesNotApply(f"counters of {change.parts} of {role.nodes} nodes")
-    answered = int((rows["status"] > 0).sum())
+    answered = int(np.count_nonzero(rows["status"]))
     unanswered = rows.height - answered
     numbers = {
         "server": change.total,
@@ -206,7 +209,17 @@ def server_count(bundle: Bundle) -> Answer:
     return Answer(answered <= change.total <= answered + unanswered, text, numbers)
 
 
-def shares_passes(rows: pl.DataFrame) -> bool:
+def shares_passes(rows: RequestColumns) -> bool:
     """Return whether users work on one pass of the scenario together and wait for each other."""
-    users = rows.group_by("iteration").agg(pl.col("user").n_unique().alias("users"))["users"]
-    return bool((users > 1).any())
+    passes = Groups(rows["iteration"])
+    return bool((passes.min(rows["user"]) != passes.max(rows["user"])).any())
+
+
+def _users_between(rows: RequestColumns, begin_ns: int, end_ns: int) -> int:
+    """Return how many users had a request under way in a time window."""
+    start, service, user = rows["start_ns"], rows["service_ns"], rows["user"]
+    seen = np.zeros(int(user.max(initial=0)) + 1, dtype=np.bool_)
+    for at in blocks(rows.height):
+        under_way = (start[at] < end_ns) & (start[at] + service[at] > begin_ns)
+        seen[user[at][under_way]] = True
+    return int(np.count_nonzero(seen))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
-from sizebook.checks.facts import failed_rows
 from sizebook.checks.load import offered
 from sizebook.model.criterion import Criterion
 from sizebook.stats.quantiles import is_supported
@@ -34,14 +34,14 @@ def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
     """
     if bundle.record.outcome != "completed":
         return Meeting(False, None, f"the trial failed: {bundle.record.failure}")
-    rows = bundle.measured
-    failed = failed_rows(rows)
-    value_ms, reason = _value(rows.filter(~failed)["latency_ns"], criterion)
+    rows = bundle.columns.only("phase", "measured")
+    good = rows.only("error", "")
+    value_ms, reason = _value(good["latency_ns"], criterion)
     if value_ms is None:
         return Meeting(False, None, reason)
     facts = bundle.record.generator
     dropped = facts.dropped if facts is not None else 0
-    share = (int(failed.sum()) + dropped) / (rows.height + dropped)
+    share = (rows.height - good.height + dropped) / (rows.height + dropped)
     load = offered(bundle)
     if share > criterion.failed_share:
         reason = f"{share:.2%} failed or were dropped"
@@ -52,13 +52,13 @@ def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
     return Meeting(not reason, value_ms, reason)
 
 
-def _value(latency_ns: pl.Series, criterion: Criterion) -> tuple[float | None, str]:
+def _value(latency_ns: NDArray[np.int64], criterion: Criterion) -> tuple[float | None, str]:
     """Return the statistic in ms, or None and why it cannot be told."""
-    if latency_ns.is_empty():
+    if latency_ns.size == 0:
         return None, "no good request in the measured phase"
     if criterion.statistic == "mean":
-        return float(latency_ns.to_numpy().mean()) / 1e6, ""
+        return float(latency_ns.mean()) / 1e6, ""
     percent = float(criterion.statistic[1:])
-    if not is_supported(percent, latency_ns.len()):
-        return None, f"{latency_ns.len()} requests are too few for a p{percent:g}"
-    return float(latency_ns.quantile(percent / 100, "higher") or 0.0) / 1e6, ""
+    if not is_supported(percent, latency_ns.size):
+        return None, f"{latency_ns.size} requests are too few for a p{percent:g}"
+    return float(np.quantile(latency_ns, percent / 100, method="higher")) / 1e6, ""

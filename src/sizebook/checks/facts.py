@@ -9,6 +9,7 @@ import polars as pl
 from sizebook.checks.rules import DoesNotApply
 from sizebook.model.bundle import GeneratorFacts, PhaseMark
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,10 @@ def measured_mark(bundle: Bundle) -> PhaseMark:
     return mark
 
 
-def measured_requests(bundle: Bundle) -> pl.DataFrame:
+def measured_requests(bundle: Bundle) -> RequestColumns:
     """Return the requests of the measured phase, at least one."""
-    rows = bundle.measured
-    if rows.is_empty():
+    rows = bundle.columns.only("phase", "measured")
+    if rows.height == 0:
         raise DoesNotApply("no request in the measured phase")
     return rows
 
@@ -81,12 +82,6 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     rise = spans["z_value"] - spans["a_value"]
     length_ns = spans["z_time_ns"] - spans["a_time_ns"]
     return Change(float(rise.sum()), spans.height, float(length_ns.mean() or 0) / 1e9)  # type: ignore[arg-type]
-
-
-def failed_rows(rows: pl.DataFrame, expected_error: str = "") -> pl.Series:
-    """Return for each row whether it failed otherwise than the design expects."""
-    error = rows["error"].cast(pl.String)
-    return (error != "") & (error != expected_error)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from sizebook.checks.accounting import shares_passes
 from sizebook.checks.facts import (
     counter_change,
-    failed_rows,
     generator_facts,
     measured_mark,
     measured_requests,
@@ -15,7 +15,8 @@ from sizebook.checks.facts import (
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.load import ClosedLoop
 from sizebook.model.verdict import Verdict
-from sizebook.stats.quantiles import highest_supported
+from sizebook.stats.groups import Groups, is_ascending, tally
+from sizebook.stats.quantiles import highest_supported, interpolated
 from sizebook.store import Bundle
 
 LAG_SHARE = 0.10
@@ -100,13 +101,13 @@ def _worst_worker(bundle: Bundle, begin_ns: int, end_ns: int) -> dict[str, float
 )
 def generator_lag(bundle: Bundle) -> Answer:
     """Judge the tick's lateness against the measured latency."""
-    facts, rows = generator_facts(bundle), measured_requests(bundle)
-    good = rows.filter(~failed_rows(rows))
+    facts = generator_facts(bundle)
+    good = measured_requests(bundle).only("error", "")
     supported = highest_supported(good.height)
     if supported is None:
         raise DoesNotApply(f"{good.height} good requests are too few for a percentile")
     percent = min(99.0, supported)
-    latency_ms = float(good["latency_ns"].quantile(percent / 100, "linear") or 0) / 1e6
+    latency_ms = interpolated(good["latency_ns"], percent / 100) / 1e6
     limit_ms = LAG_FREE_MS + LAG_SHARE * latency_ms
     numbers = {
         "lag_p99_ms": facts.lag_p99_ms,
@@ -140,19 +141,24 @@ def own_time(bundle: Bundle) -> Answer:
         raise DoesNotApply("arrivals are open")
     if arrivals.think_s > 0:
         raise DoesNotApply(f"users think for {arrivals.think_s:g} s between requests")
-    rows = measured_requests(bundle).select("user", "iteration", "start_ns", "service_ns")
+    rows = measured_requests(bundle)
     # Users that share a pass wait for each other at its end; that is the scenario, not its cost.
-    keys = ["user", "iteration"] if shares_passes(rows) else ["user"]
-    stop = pl.col("start_ns") + pl.col("service_ns")
-    gaps = rows.sort("start_ns").select(
-        (pl.col("start_ns") - stop.shift(1).over(keys)).alias("gap_ns"), "service_ns"
-    )
-    gaps = gaps.drop_nulls()
-    if gaps.is_empty():
+    keys = ("user", "iteration") if shares_passes(rows) else ("user",)
+    start, service, *who = (rows[name] for name in ("start_ns", "service_ns", *keys))
+    if not is_ascending(start):
+        order = np.argsort(start, kind="stable")
+        start, service, *who = (values[order] for values in (start, service, *who))
+    stretches = Groups(*who)
+    number = start.size - stretches.counts.size
+    if number == 0:
         raise DoesNotApply("no user made two requests in a row")
-    gap_ns = float(gaps["gap_ns"].sum())
-    share = gap_ns / (gap_ns + float(gaps["service_ns"].sum()))
-    numbers = {"own_share": share, "own_us_per_request": gap_ns / gaps.height / 1e3}
+    first, last = stretches.first(), stretches.last()
+    service_ns = float(service.sum() - service[first].sum())
+    # From the first answer to the last one a stretch is gaps and service times, nothing else.
+    whole_ns = start[last] + service[last] - start[first] - service[first]
+    gap_ns = float(whole_ns.sum()) - service_ns
+    share = gap_ns / (gap_ns + service_ns)
+    numbers = {"own_share": share, "own_us_per_request": gap_ns / number / 1e3}
     text = f"{share:.1%} of the users' time, {numbers['own_us_per_request']:.0f} µs a request"
     verdict: Verdict = "generator-bound" if share > OWN_TIME_BOUND else "noisy"
     return Answer(share <= OWN_TIME_DOUBT, text, numbers, verdict)
@@ -175,8 +181,9 @@ def ceiling(bundle: Bundle) -> Answer:
     per_s = bundle.record.execution.facts.get("ceiling_per_s")
     if not isinstance(per_s, int | float) or per_s <= 0:
         raise DoesNotApply(f"no ceiling of {facts.client or 'this client'} was calibrated here")
-    by_worker = measured_requests(bundle).group_by("worker").len()["len"].to_numpy()
-    rate = float(by_worker.max()) / ((mark.end_ns - mark.begin_ns) / 1e9)
+    rate = float(tally(measured_requests(bundle)["worker"]).max()) / (
+        (mark.end_ns - mark.begin_ns) / 1e9
+    )
     share = rate / per_s
     numbers = {"rate_per_s": rate, "ceiling_per_s": float(per_s), "share": share}
     text = f"{rate:,.0f}/s a worker, {share:.1%} of the ceiling of {per_s:,.0f}/s"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 
-import polars as pl
+import numpy as np
 
-from sizebook.checks.facts import failed_rows, generator_facts, measured_mark, measured_requests
+from sizebook.checks.facts import generator_facts, measured_mark, measured_requests
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.load import ClosedLoop
 from sizebook.model.verdict import Verdict
 from sizebook.stats.arrivals import unstarted
+from sizebook.stats.groups import blocks, tally
 from sizebook.stats.quantiles import highest_supported, is_supported
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 OFFERED_TOLERANCE = 0.01
 ACHIEVED_TOLERANCE = 0.02
@@ -32,18 +34,18 @@ _SIGMAS = 4
 def errors(bundle: Bundle) -> Answer:
     """Judge the share of failed requests."""
     rows, allowance = measured_requests(bundle), bundle.record.trial.allowance
-    failed = failed_rows(rows, allowance.expected_error)
-    share = int(failed.sum()) / rows.height
-    numbers = {"failed": float(failed.sum()), "requests": float(rows.height), "share": share}
-    limit = allowance.failed_share
-    text = f"{failed.sum()} of {rows.height} failed ({share:.2%}), {limit:.2%} allowed"
-    if expected := allowance.expected_error:
-        number = int((rows["error"].cast(pl.String) == expected).sum())
-        numbers["expected"] = float(number)
-        text += f"; {number} of the expected class {expected!r}"
-    elif failed.any():
-        counts = rows.filter(failed)["error"].cast(pl.String).value_counts(sort=True)
-        text += f"; mostly {counts['error'][0]!r}"
+    counts = dict(zip(rows.words("error"), tally(rows.codes("error")).tolist(), strict=False))
+    expected = allowance.expected_error
+    failed = {name: number for name, number in counts.items() if name not in ("", expected)}
+    number = sum(failed.values())
+    share, limit = number / rows.height, allowance.failed_share
+    numbers = {"failed": float(number), "requests": float(rows.height), "share": share}
+    text = f"{number} of {rows.height} failed ({share:.2%}), {limit:.2%} allowed"
+    if expected:
+        numbers["expected"] = float(counts.get(expected, 0))
+        text += f"; {counts.get(expected, 0)} of the expected class {expected!r}"
+    elif number:
+        text += f"; mostly {max(failed, key=lambda name: failed[name])!r}"
     return Answer(share <= limit, text, numbers)
 
 
@@ -65,18 +67,13 @@ def offered(bundle: Bundle) -> Answer:
     arrivals, facts = bundle.record.trial.load.arrivals, generator_facts(bundle)
     if isinstance(arrivals, ClosedLoop):
         raise DoesNotApply("a closed loop offers no rate")
-    mark, rows = measured_mark(bundle), bundle.requests
+    mark, rows = measured_mark(bundle), bundle.columns
     length_s = (mark.end_ns - mark.begin_ns) / 1e9
     phases = bundle.record.trial.load.phases
     begin_s = phases.ramp_s + phases.warmup_s
     planned = arrivals.intensity(phases).expected(begin_s, begin_s + length_s)
-    arrived = bundle.measured.height
-    stop = rows["intended_ns"] + rows["latency_ns"]
-
-    def waiting(at_ns: int) -> int:
-        return int(((rows["intended_ns"] < at_ns) & (stop >= at_ns)).sum())
-
-    before, after = waiting(mark.begin_ns), waiting(mark.end_ns)
+    arrived = rows.only("phase", "measured").height
+    before, after = _under_way(rows, mark.begin_ns), _under_way(rows, mark.end_ns)
     dropped_share = facts.dropped / facts.issued if facts.issued else 0.0
     numbers = {
         "planned": planned,
@@ -120,13 +117,13 @@ def offered(bundle: Bundle) -> Answer:
 )
 def schedule(bundle: Bundle) -> Answer:
     """Judge the schedule against the requests and the drops."""
-    facts, rows = generator_facts(bundle), bundle.requests
+    facts, rows = generator_facts(bundle), bundle.columns
     if isinstance(bundle.record.trial.load.arrivals, ClosedLoop):
         raise DoesNotApply("a closed loop has no schedule")
     phases, mark = bundle.record.execution.phases, measured_mark(bundle)
     offsets = bundle.schedule["offset_ns"].to_numpy()
     begin_ns = phases[0].begin_ns
-    left = unstarted(offsets, rows["intended_ns"].to_numpy(), begin_ns, mark.end_ns).size
+    left = unstarted(offsets, rows["intended_ns"], begin_ns, mark.end_ns).size
     numbers = {"due": float(offsets.size), "without_request": float(left)}
     numbers["dropped"] = float(facts.dropped)
     text = f"{left} of {offsets.size} due times without a request, {facts.dropped} dropped"
@@ -144,8 +141,7 @@ def schedule(bundle: Bundle) -> Answer:
 )
 def samples(bundle: Bundle) -> Answer:
     """Judge the number of good requests in the measured phase."""
-    rows = bundle.measured
-    number = int((~failed_rows(rows)).sum()) if rows.height else 0
+    number = bundle.columns.only("phase", "measured").only("error", "").height
     highest = highest_supported(number)
     numbers = {"n": float(number)}
     if bundle.record.generator is not None:
@@ -156,3 +152,12 @@ def samples(bundle: Bundle) -> Answer:
         numbers[f"supports_p{percent}"] = float(is_supported(percent, number))
     reach = f"up to p{math.floor(highest * 1000) / 1000:g}" if highest else "no percentile"
     return Answer(is_supported(50, number), f"{number} good requests support {reach}", numbers)
+
+
+def _under_way(rows: RequestColumns, at_ns: int) -> int:
+    """Return how many requests were due before a time and not answered before it."""
+    intended, latency = rows["intended_ns"], rows["latency_ns"]
+    return sum(
+        int(np.count_nonzero((intended[at] < at_ns) & (intended[at] + latency[at] >= at_ns)))
+        for at in blocks(rows.height)
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
 from sizebook.checks.facts import change_of, measured_mark, measured_requests
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.verdict import Verdict
 from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
 from sizebook.stats.windows import choose_width, windows
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 UNSURE = 0.20
 """A change of the level above which a trial is doubted although chance may explain it."""
@@ -54,12 +53,12 @@ def steady_of(bundle: Bundle) -> Steadiness:
     return known
 
 
-def counted(bundle: Bundle) -> pl.DataFrame:
+def counted(bundle: Bundle) -> RequestColumns:
     """Return the requests that make results: of the measured phase, from the crop on.
 
-    Empty for a trial that never measured anything.
+    There are none in a trial that never measured anything.
     """
-    rows = bundle.measured
+    rows = bundle.columns.only("phase", "measured")
     try:
         crop_ns = steady_of(bundle).crop_ns
     except DoesNotApply:
@@ -67,7 +66,7 @@ def counted(bundle: Bundle) -> pl.DataFrame:
     mark = bundle.record.execution.phase("measured")
     if mark is None or crop_ns <= mark.begin_ns:
         return rows
-    return rows.filter(pl.col("intended_ns") >= crop_ns)
+    return rows.since(crop_ns)
 
 
 def _judge(bundle: Bundle) -> Steadiness:
@@ -76,12 +75,11 @@ def _judge(bundle: Bundle) -> Steadiness:
     if width_ns is None:
         reason = f"{rows.height} requests are too few for windows"
         return Steadiness(None, (reason,), mark.begin_ns, mark.end_ns)
-    every = bundle.requests
-    end_ns = (every["start_ns"] + every["service_ns"]).to_numpy()
+    every = bundle.columns
     throughput, level = windows(
-        end_ns,
-        every["latency_ns"].to_numpy(),
-        every["name"].to_physical().to_numpy(),
+        every["start_ns"] + every["service_ns"],
+        every["latency_ns"],
+        every.codes("name"),
         mark.begin_ns,
         mark.end_ns,
         width_ns,

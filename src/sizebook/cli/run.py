@@ -35,7 +35,7 @@ def run(
         shown = _Line()
         outcome = run_chapter(root, each, parameters, force=force, on_progress=shown.update)
         shown.close()
-        print(_summary(outcome), flush=True)
+        print(_summary(outcome, shown.pace), flush=True)
         failed += outcome.state == "failed"
     if failed:
         print(f"sizebook: {failed} of {len(selected)} chapters failed", file=sys.stderr)
@@ -48,8 +48,12 @@ class _Line:
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False, markup=False)
         self._shown = -1
+        self.pace = ""
+        """How long measuring took and how much of it was load, once it is over."""
 
     def update(self, line: ProgressLine) -> None:
+        if line.done == line.total and " of load" in line.label:
+            self.pace = line.label
         left = "" if line.left_s is None else f", {_minutes(line.left_s)} left"
         text = f"{line.chapter}: {line.done}/{line.total} trials{left}; {line.label}"
         if self._console.is_terminal:
@@ -70,10 +74,11 @@ def _minutes(seconds: float) -> str:
     return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
 
 
-def _summary(outcome: RunOutcome) -> str:
+def _summary(outcome: RunOutcome, pace: str = "") -> str:
     if outcome.state == "failed":
         where = f" in cell {outcome.cell}" if outcome.cell is not None else ""
         return f"{outcome.chapter}: failed{where}: {outcome.error}"
     if outcome.state == "up to date":
         return f"{outcome.chapter}: up to date"
-    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}"
+    measured = f" (measured in {pace})" if pace else ""
+    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}"

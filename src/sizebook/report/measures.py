@@ -13,7 +13,9 @@ import polars as pl
 
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import counted, steady_of
+from sizebook.stats.groups import Groups
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 Measure = Callable[[Bundle], float | None]
 
@@ -25,24 +27,24 @@ def runs(bundle: Bundle) -> pl.DataFrame:
     ``received_bytes``, ``failed``. A run that began in the phase and ended in the drain counts:
     leaving it out would favour short runs. A run that was cut off does not.
     """
-    end = pl.col("start_ns") + pl.col("service_ns")
-    table = (
-        bundle.requests.group_by("iteration")
-        .agg(
-            total_s=(end.max() - pl.col("start_ns").min()) / 1e9,
-            requests=pl.len(),
-            received_bytes=pl.col("received_bytes").sum(),
-            failed=(pl.col("error").cast(pl.String) != "").sum(),
-            phase=pl.col("phase").cast(pl.String).sort_by("intended_ns").first(),
-            begin_ns=pl.col("intended_ns").min(),
-        )
-        .sort("iteration")
-    )
+    rows = bundle.columns
+    passes = Groups(rows["iteration"])
+    start, intended = rows["start_ns"], rows["intended_ns"]
+    begin_ns = passes.min(intended)
+    counts = begin_ns == passes.min(intended, where=rows.has("phase", "measured"))
+    counts &= begin_ns >= _begin(bundle)
     flights = bundle.record.trial.load.settings.get("flights")
-    whole = pl.lit(int(flights) + 1) if flights is not None else pl.col("requests").max()
-    table = table.filter(pl.col("requests") == whole)
-    table = table.filter((pl.col("phase") == "measured") & (pl.col("begin_ns") >= _begin(bundle)))
-    return table.drop("phase", "begin_ns")
+    whole = int(flights) + 1 if flights is not None else passes.counts.max(initial=0)
+    table = pl.DataFrame(
+        {
+            "iteration": passes.keys(),
+            "total_s": (passes.max(start + rows["service_ns"]) - passes.min(start)) / 1e9,
+            "requests": passes.counts,
+            "received_bytes": passes.sum(rows["received_bytes"]),
+            "failed": passes.sum(~rows.has("error", "")),
+        }
+    )
+    return table.filter(counts & (passes.counts == whole))
 
 
 def total_time_s(bundle: Bundle) -> float | None:
@@ -60,7 +62,7 @@ def throughput_per_s(bundle: Bundle) -> float | None:
     phase = bundle.record.execution.phase("measured")
     if phase is None:
         return None
-    good = counted(bundle).filter(pl.col("error").cast(pl.String) == "").height
+    good = counted(bundle).only("error", "").height
     return good / ((phase.end_ns - max(phase.begin_ns, _begin(bundle))) / 1e9)
 
 
@@ -69,7 +71,8 @@ def failed_share(bundle: Bundle) -> float | None:
     measured = counted(bundle)
     if not measured.height:
         return None
-    return 100.0 * measured.filter(pl.col("error").cast(pl.String) != "").height / measured.height
+    failed = measured.height - measured.only("error", "").height
+    return 100.0 * failed / measured.height
 
 
 def latency_ms(quantile: float, name: str | None = None, column: str = "latency_ns") -> Measure:
@@ -80,7 +83,7 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     """
 
     def measure(bundle: Bundle) -> float | None:
-        values = _of(bundle, name)[column].to_numpy()
+        values = _of(bundle, name)[column]
         return float(np.quantile(values, quantile, method="higher")) / 1e6 if values.size else None
 
     return measure
@@ -90,7 +93,8 @@ def mean_bytes(column: str, name: str) -> Measure:
     """Return a measure: mean of ``body_bytes``, ``received_bytes`` or ``sent_bytes``."""
 
     def measure(bundle: Bundle) -> float | None:
-        return _maybe(_of(bundle, name)[column].mean())
+        values = _of(bundle, name)[column]
+        return float(values.mean()) if values.size else None
 
     return measure
 
@@ -104,7 +108,7 @@ def cpu_ms_per_request(role: str) -> Measure:
 
     def measure(bundle: Bundle) -> float | None:
         cpu = _cpu_readings(bundle, f"process/{role}-")
-        requests = bundle.requests.height
+        requests = bundle.columns.height
         return _growth(cpu) * 1e3 / requests if cpu.height and requests else None
 
     return measure
@@ -153,13 +157,15 @@ def _cpu_readings(bundle: Bundle, prefix: str) -> pl.DataFrame:
 def _growth(readings: pl.DataFrame) -> float:
     """Return by how much cumulative counters grew from first to last reading, summed."""
     value = pl.col("value").sort_by("time_ns")
-    grown = readings.group_by("source", "metric").agg(grown=value.last() - value.first())
+    grown = readings.group_by("source", "metric", maintain_order=True).agg(
+        grown=value.last() - value.first()
+    )
     return float(grown["grown"].sum())
 
 
-def _of(bundle: Bundle, name: str | None) -> pl.DataFrame:
-    good = counted(bundle).filter(pl.col("error").cast(pl.String) == "")
-    return good if name is None else good.filter(pl.col("name").cast(pl.String) == name)
+def _of(bundle: Bundle, name: str | None) -> RequestColumns:
+    good = counted(bundle).only("error", "")
+    return good if name is None else good.only("name", name)
 
 
 def _begin(bundle: Bundle) -> int:

@@ -41,7 +41,7 @@ def validity_table(trials: Mapping[str, Trials]) -> GT:
             reasons.filter(pl.col("passed") == False)  # noqa: E712 - null is not False
             .group_by("rule")
             .len()
-            .sort("len", descending=True)
+            .sort("len", "rule", descending=[True, False])
             if reasons.height
             else pl.DataFrame({"rule": [], "len": []})
         )

@@ -207,10 +207,13 @@ def create_database(cluster: Cluster) -> None:
 
 
 def drop_spare_databases(cluster: Cluster) -> None:
-    """Drop the databases that initdb makes and nothing here uses: two thirds of each copy."""
+    """Drop the templates that initdb makes and nothing here uses: half of each copy.
+
+    ``postgres`` stays: the probe connects there, so that it does not count itself.
+    """
     with psycopg.connect(cluster.admin_dsn, autocommit=True) as connection:
         connection.execute("update pg_database set datistemplate = false")
-        for name in ("postgres", "template1", "template0"):
+        for name in ("template1", "template0"):
             connection.execute(f"drop database {name}")
 
 

@@ -29,7 +29,7 @@ _NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
 _DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
-_LAYOUT = 2
+_LAYOUT = 3
 """Of a template; a new number makes templates anew."""
 _MAKING = ".making-"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sizebook.stats.groups import blocks, is_ascending
+
 
 def unstarted(
     offsets_ns: NDArray[np.int64], intended_ns: NDArray[np.int64], begin_ns: int, end_ns: int
@@ -17,9 +19,12 @@ def unstarted(
     of its arrival, later ones their own start. Of several arrivals due in the same nanosecond, each
     request starts one.
     """
-    due = offsets_ns + begin_ns
-    due = due[due < end_ns]
-    started = np.sort(intended_ns)
-    copies = np.searchsorted(started, due, side="right") - np.searchsorted(started, due)
-    rank = np.arange(due.size) - np.searchsorted(due, due)
-    return due[rank >= copies]
+    offsets_ns = offsets_ns[: np.searchsorted(offsets_ns, end_ns - begin_ns)]
+    started = intended_ns if is_ascending(intended_ns) else np.sort(intended_ns)
+    left = []
+    for at in blocks(offsets_ns.size):
+        due = offsets_ns[at] + begin_ns
+        copies = np.searchsorted(started, due, side="right") - np.searchsorted(started, due)
+        rank = np.arange(at.start, at.stop) - np.searchsorted(offsets_ns, offsets_ns[at])
+        left.append(due[rank >= copies])
+    return np.concatenate(left) if left else np.zeros(0, dtype=np.int64)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizebook.stats.groups import blocks
+
 _Times = NDArray[np.int64]
 
 
@@ -69,15 +71,20 @@ def little_balance(
     if service_ns.size and service_ns.min() < 0:
         raise ValueError("a negative service time")
     length_ns = end_ns - begin_ns
-    stop_ns = start_ns + service_ns
-    inside = np.clip(np.minimum(stop_ns, end_ns) - np.maximum(start_ns, begin_ns), 0, None)
-    number = int(np.count_nonzero(counted))
-    enters = ~counted & (start_ns < begin_ns)
-    leaves = counted & (stop_ns > end_ns) & (start_ns >= begin_ns)
+    number = inside_ns = service_sum_ns = in_ns = out_ns = 0
+    for at in blocks(start_ns.size):
+        start, service, mine = start_ns[at], service_ns[at], counted[at]
+        stop = start + service
+        inside = np.clip(np.minimum(stop, end_ns) - np.maximum(start, begin_ns), 0, None)
+        number += int(np.count_nonzero(mine))
+        inside_ns += int(inside.sum())
+        service_sum_ns += int(service.sum(where=mine))
+        in_ns += int(inside.sum(where=~mine & (start < begin_ns)))
+        out_ns += int((service - inside).sum(where=mine & (stop > end_ns) & (start >= begin_ns)))
     return LittleBalance(
-        in_flight=float(inside.sum() / length_ns),
+        in_flight=inside_ns / length_ns,
         throughput_per_s=number / (length_ns / 1e9),
-        mean_service_s=float(service_ns[counted].mean() / 1e9) if number else float("nan"),
-        carried_in=float(inside[enters].sum() / length_ns),
-        carried_out=float((service_ns[leaves] - inside[leaves]).sum() / length_ns),
+        mean_service_s=service_sum_ns / number / 1e9 if number else float("nan"),
+        carried_in=in_ns / length_ns,
+        carried_out=out_ns / length_ns,
     )

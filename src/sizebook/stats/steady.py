@@ -43,7 +43,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from sizebook.stats.trends import Shift, Trend, lag1_around_course, shift, trend
 
@@ -200,7 +199,8 @@ def _settling(data: NDArray[np.float64], tolerance: float) -> tuple[int, int, fl
 
 def _without_spikes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the values, spikes of one or two windows drawn in towards their neighbours."""
-    near = ndimage.median_filter(values, size=5, mode="nearest")
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, 2, mode="edge"), 5)
+    near = np.median(around, axis=1)
     distance = values - near
     reach = SPIKE * MAD_TO_SD * float(np.median(np.abs(distance)))
     return near + np.clip(distance, -reach, reach) if reach > 0 else values.copy()

@@ -15,13 +15,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sizebook.stats.groups import blocks
+
 WINDOWS = 40
 """Windows aimed at: enough for the tests of ``stats.trends``, few enough for a chart."""
 LEAST_REQUESTS = 10
 """Requests that a window should hold on average."""
 LEAST_WIDTH_NS = 10_000_000
-_CHUNK = 1 << 18
-"""Rows handled at a time, so that temporary arrays stay in the cache of the CPU."""
 
 
 def choose_width(
@@ -71,8 +71,7 @@ def windows(
         raise ValueError("a negative code of a name")
     names = int(name.max()) + 1 if name.size else 1
     counts, sums = np.zeros((number, names)), np.zeros((number, names))
-    for first in range(0, end_ns.size, _CHUNK):
-        part = slice(first, first + _CHUNK)
+    for part in blocks(end_ns.size):
         _add(counts, sums, end_ns[part] - begin_ns, latency_ns[part], name[part], width_ns)
     total = counts.sum(axis=0)
     mean_log = np.divide(sums.sum(axis=0), total, out=np.zeros(names), where=total > 0)

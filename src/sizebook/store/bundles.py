@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from sizebook.model.bundle import BUNDLE_FORMAT, BUNDLE_VERSION, BundleRecord, FileRecord
 from sizebook.model.errors import BundleError, TrialError
+from sizebook.store.columns import ColumnStore, RequestColumns
 from sizebook.store.fingerprints import fingerprint_file
 
 RECORD = "trial.json"
@@ -54,6 +55,15 @@ class Bundle:
         return self._table(REQUESTS)
 
     @cached_property
+    def columns(self) -> RequestColumns:
+        """The same requests by column, each read when first asked for: for sums over millions.
+
+        Raises BundleError if the bundle came without its requests, or the file is damaged.
+        """
+        height = self._read(REQUESTS, lambda path: pl.scan_parquet(path).select(pl.len()).collect())
+        return RequestColumns(ColumnStore(self._request_column), slice(0, height.item()))
+
+    @cached_property
     def counters(self) -> pl.DataFrame:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
         return self._table(COUNTERS)
@@ -72,21 +82,35 @@ class Bundle:
         return self.requests.filter(pl.col("phase") == "measured")
 
     def _table(self, name: str) -> pl.DataFrame:
+        return self._read(name, pl.read_parquet)
+
+    def _request_column(self, column: str) -> pl.Series:
+        frame = self._read(REQUESTS, lambda path: pl.read_parquet(path, columns=[column]))
+        return frame.to_series()
+
+    def _read(self, name: str, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
         if name not in self.record.files:
             raise BundleError(
                 found=f"bundle {self.id} without {name}",
                 expected="a bundle with it",
                 next_step="measure the trial on this machine; published bundles are slimmed",
             )
-        verify_file(self, name)
+        if name not in self._verified:
+            verify_file(self, name)
+            self._verified.add(name)
         try:
-            return pl.read_parquet(self.path / name)
+            return read(self.path / name)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise BundleError(
                 found=f"{name} of bundle {self.id} cannot be read: {error}",
                 expected="a Parquet file",
                 next_step="remove the bundle and measure again",
             ) from error
+
+    @cached_property
+    def _verified(self) -> set[str]:
+        """Files whose checksum was found to be the recorded one."""
+        return set()
 
 
 class BundleWriter:
