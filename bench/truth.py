@@ -24,16 +24,17 @@ from bench.records import (
 )
 from bench.rig import BODY_BYTES, NullServer, Rig, Timeline
 from bench.tools import run_k6, run_locust, run_wrk
+from sizebook.lab import calibration
 from sizebook.load.collect import Collected
 from sizebook.load.control import Generator
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 
-LAW = "lognormal:4000,0.5"
+LAW = "lognormal:1000,0.5"
 NO_DELAY = "constant:0"
 SEED = 1
 SHARES = (0.1, 0.4, 0.7)
-CONNECTIONS = 1000
+CONNECTIONS = 300
 PEER_USERS = 100
 FREEZE_FOR_S = 2.0
 WARMUP_S = 1.0
@@ -50,9 +51,10 @@ def run(rig: Rig) -> Truth:
     transport: list[TransportRun] = []
     failures: list[str] = []
     with rig.generator() as generator:
-        highest = _ceiling(rig, generator)
+        highest = _highest(rig, generator, calibration.USERS)
+        drained = _highest(rig, generator, CONNECTIONS)
         for share in SHARES:
-            bench = AtShare(rig, generator, share, highest)
+            bench = AtShare(rig, generator, share * highest, share, drained)
             try:
                 found, ways = bench.law()
                 transport += ways
@@ -81,18 +83,22 @@ def _freeze_s(rig: Rig) -> float:
     return SHORT_FREEZE_S if rig.short else FREEZE_S
 
 
-def _ceiling(rig: Rig, generator: Generator) -> float:
-    """Return the highest rate of generator and delaying server together, without delay."""
+def _highest(rig: Rig, generator: Generator, users: int) -> float:
+    """Return the highest rate of generator and delaying server together, without delay.
+
+    With the calibration's users it is the ceiling whose share every trial states; with all
+    connections, the rate at which what waited for a frozen server comes through.
+    """
     load = LoadProfile(
         locustfile="null.py",
-        arrivals=ClosedLoop(users=CONNECTIONS),
+        arrivals=ClosedLoop(users=users),
         phases=Phases(warmup_s=WARMUP_S, measured_s=1.0 if rig.short else 3.0, drain_s=5.0),
         settings={"expect_bytes": BODY_BYTES},
     )
     with rig.null_server(delay_law=NO_DELAY) as server:
         rates = []
         for _ in range(2 if rig.short else 4):
-            rig.tell(f"ceiling: {OURS}, {CONNECTIONS} connections")
+            rig.tell(f"ceiling: {OURS}, {users} connections")
             server.begin()
             collected, _ = rig.measure(generator, load, server)
             phase = collected.phases[1]
@@ -103,12 +109,14 @@ def _ceiling(rig: Rig, generator: Generator) -> float:
 class AtShare:
     """The measurements at one share of the ceiling."""
 
-    def __init__(self, rig: Rig, generator: Generator, share: float, ceiling_per_s: float) -> None:
+    def __init__(
+        self, rig: Rig, generator: Generator, rate_per_s: float, share: float, drained_per_s: float
+    ) -> None:
         self._rig = rig
         self._generator = generator
         self._share = share
-        self._rate_per_s = float(round(share * ceiling_per_s))
-        self._service_ns = 1e9 / ceiling_per_s
+        self._rate_per_s = float(round(rate_per_s))
+        self._service_ns = 1e9 / drained_per_s
         self._way: Times | None = None
 
     def law(self) -> tuple[list[TruthRun], list[TransportRun]]:

@@ -39,7 +39,7 @@ def test_recorded_percentiles_bear_law_and_freeze(rig, monkeypatch):
     options = {"delay_law": truth.LAW, "delay_seed": truth.SEED}
     options |= {"freeze_at_s": 1.5, "freeze_for_s": 0.5}
     with rig.generator() as generator, rig.null_server(**options) as server:
-        share = AtShare(rig, generator, 1.0, 100.0)
+        share = AtShare(rig, generator, 100.0, 1.0, 100.0)
         collected, offsets, timeline = share.trial("freeze", server, 1.0)
         run = share.judge("freeze", 0, collected, offsets, timeline, None)
     begin_ns, end_ns = timeline.freeze_ns
@@ -60,7 +60,7 @@ def test_without_delay_recorded_is_the_way_alone(rig, monkeypatch):
     monkeypatch.setattr(truth, "CONNECTIONS", 20)
     monkeypatch.setattr(truth, "LAW", truth.NO_DELAY)
     with rig.generator() as generator, rig.null_server(delay_law=truth.NO_DELAY) as server:
-        share = AtShare(rig, generator, 1.0, 50.0)
+        share = AtShare(rig, generator, 50.0, 1.0, 50.0)
         trial = share.trial("law", server, 1.0)
         latencies = trial[0].requests["latency_ns"].to_numpy()
         run = share.judge("law", 0, *trial, latencies)

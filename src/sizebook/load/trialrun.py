@@ -287,7 +287,7 @@ class TrialRun:
             rows=recorder.rows,
             names=recorder.names,
             errors=recorder.errors,
-            seconds=tuple(vitals.seconds),
+            seconds=tuple(vitals.seconds()),
             stopped_early=self._stopped_early,
             notes={
                 "connections_opened": sum(client.connects for client in clients),

@@ -1,5 +1,8 @@
 """The generator's own state during a trial: how late its event loop runs, what CPU it uses.
 
+While the load runs, numbers are only noted; what is computed from them comes after. A millisecond
+of arithmetic once a second would be a millisecond in some requests' latency.
+
 A clock tick is due every 10 ms. How late it comes is how late any request could have been started
 or its answer noticed. Ticks missed in a stall count with their own lateness each: the stall would
 otherwise be one sample among thousands.
@@ -10,7 +13,9 @@ from __future__ import annotations
 import resource
 from array import array
 from collections.abc import Callable
+from itertools import pairwise
 from time import monotonic_ns
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +25,18 @@ TICK_NS = 10_000_000
 TICKS_PER_ROW = 100
 SHORTEST_ROW_NS = 500_000_000
 """After a stall the missed ticks come all at once; they must not make seconds of no length."""
+
+
+class _Mark(NamedTuple):
+    """What is noted at the end of a second."""
+
+    at_ns: int
+    cpu_s: float
+    ticks: int
+    requests: int
+    failed: int
+    users: int
+
 
 Counters = Callable[[], tuple[int, int, int]]
 """Returns requests recorded, requests failed, users alive."""
@@ -40,14 +57,13 @@ class Vitals:
         self._late_ns = array("q")
         self._running = True
         self._start_ns = 0
-        self.seconds: list[tuple[int, dict[str, float]]] = []
-        """End of each second in CLOCK_MONOTONIC ns, and its counters by metric."""
+        self._marks: list[_Mark] = []
 
     def run(self, start_ns: int, on_second: Callable[[int, int, int, float], None]) -> None:
         """Tick until stopped; ``on_second`` gets requests, failed, users and seconds elapsed."""
         self._start_ns = start_ns
         self._clock.sleep_until(start_ns)
-        seen = monotonic_ns(), cpu_seconds(), *self._counters()
+        self._note()
         due_ns = start_ns
         while True:
             due_ns += TICK_NS
@@ -56,9 +72,10 @@ class Vitals:
             if not self._running:
                 return
             self._late_ns.append(now_ns - due_ns)
-            if len(self._late_ns) % TICKS_PER_ROW == 0 and now_ns - seen[0] > SHORTEST_ROW_NS:
-                seen = self._add_row(seen)
-                on_second(seen[2], seen[3], seen[4], (seen[0] - start_ns) * 1e-9)
+            whole = len(self._late_ns) % TICKS_PER_ROW == 0
+            if whole and now_ns - self._marks[-1].at_ns > SHORTEST_ROW_NS:
+                mark = self._note()
+                on_second(mark.requests, mark.failed, mark.users, (mark.at_ns - start_ns) * 1e-9)
 
     def stop(self) -> None:
         """End ``run`` at its next tick."""
@@ -76,19 +93,23 @@ class Vitals:
             return 0.0, 0.0
         return float(np.percentile(late, 99)), float(late.max())
 
-    def _add_row(
-        self, before: tuple[int, float, int, int, int]
-    ) -> tuple[int, float, int, int, int]:
-        now = monotonic_ns(), cpu_seconds(), *self._counters()
-        late = np.array(self._late_ns[-TICKS_PER_ROW:], dtype=np.float64) * 1e-6
-        length_s = max(1, now[0] - before[0]) * 1e-9
-        row = {
-            "cpu_share": (now[1] - before[1]) / length_s,
+    def seconds(self) -> list[tuple[int, dict[str, float]]]:
+        """Return the end of each second in CLOCK_MONOTONIC ns, and its counters by metric."""
+        return [(after.at_ns, self._row(before, after)) for before, after in pairwise(self._marks)]
+
+    def _note(self) -> _Mark:
+        mark = _Mark(monotonic_ns(), cpu_seconds(), len(self._late_ns), *self._counters())
+        self._marks.append(mark)
+        return mark
+
+    def _row(self, before: _Mark, after: _Mark) -> dict[str, float]:
+        late = np.array(self._late_ns[before.ticks : after.ticks], dtype=np.float64) * 1e-6
+        length_s = max(1, after.at_ns - before.at_ns) * 1e-9
+        return {
+            "cpu_share": (after.cpu_s - before.cpu_s) / length_s,
             "lag_p99_ms": float(np.percentile(late, 99)),
             "lag_max_ms": float(late.max()),
-            "requests": float(now[2] - before[2]),
-            "failed": float(now[3] - before[3]),
-            "users": float(now[4]),
+            "requests": float(after.requests - before.requests),
+            "failed": float(after.failed - before.failed),
+            "users": float(after.users),
         }
-        self.seconds.append((now[0], row))
-        return now
