@@ -157,7 +157,7 @@ def probe_cost(root: Path, *, short: bool, tell: Callable[[str], None]) -> Probe
         metrics = found.pop("metrics")
         return ProbeCost(
             metrics={name: float(value) for name, value in metrics.items() if value is not None},
-            conditions={name: value for part in found.values() for name, value in part.items()},
+            conditions=found["settings"] | found["versions"],
         )
     except (ValueError, KeyError, AttributeError) as error:
         raise TrialError(

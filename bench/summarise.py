@@ -14,9 +14,7 @@ from pathlib import Path
 from sizebook.checks import RULES, judge
 from sizebook.report import measures
 from sizebook.report.measures import Measure
-from sizebook.stats.histograms import merge_intervals, read_interval_log
 from sizebook.store import open_bundle
-from sizebook.store.bundles import HISTOGRAMS
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 NAMES = ("list", "detail")
@@ -43,22 +41,15 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def summarise(folder: Path) -> dict[str, object]:
-    """Return verdict, rules judged, measures, and percentiles from the interval log."""
+    """Return verdict, rules judged and measures."""
     bundle = open_bundle(folder)
     judgement = judge(bundle)
-    intervals = read_interval_log(folder / HISTOGRAMS)
-    merged = {name: merge_intervals(intervals, name=name) for name in (None, *NAMES)}
     return {
         "requests": bundle.columns.height,
         "verdict": judgement.verdict,
         "rules": len(RULES),
         "passed": sum(finding.passed is True for finding in judgement.findings),
         "measures": {name: measure(bundle) for name, measure in MEASURES.items()},
-        "interval log": {
-            f"p{percentile:g} {name}": histogram.get_value_at_percentile(percentile)
-            for name, histogram in merged.items()
-            for percentile in PERCENTILES
-        },
     }
 
 
