@@ -106,7 +106,7 @@ def errors(frame: pl.DataFrame) -> alt.LayerChart:
             ),
             y=alt.Y("error_us:Q", title="recorded less truth (µs)"),
             xOffset=alt.XOffset("share:O"),
-            shape=alt.Shape("share:O", title="% of the ceiling"),
+            shape=alt.Shape("share:N", title="% of the ceiling"),
             color=alt.Color(
                 "what:N", title="error", scale=alt.Scale(range=[PALETTE[7], PALETTE[1]])
             ),

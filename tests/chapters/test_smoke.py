@@ -11,6 +11,7 @@ from site_check import check_site
 from sizebook.book.chapters import find_chapters
 from sizebook.book.records import read_records
 from sizebook.checks import judge
+from sizebook.checks.steady import steady_of
 from sizebook.lab.archive import Archive
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
@@ -62,13 +63,24 @@ def test_bundles_name_no_machine_and_no_secret(project):
 
 
 def test_the_chart_holds_every_treatment_and_concurrency(project):
-    """All representations at all numbers of users have a number from this machine."""
+    """All representations at all numbers of users have a number from this machine.
+
+    A trial so short that its only run began before the warm-up was over has none.
+    """
     figure = records(project, "odata-rest")["total-time-curves"]
     spec = next(v for k, v in figure.bundle.items() if "vegalite" in k)
     rows = next(iter(spec["datasets"].values()))
     found = {(row["representation"], row["users"]) for row in rows if row["mean"] is not None}
-    assert found == {(name, users) for name in REPRESENTATIONS for users in USERS}
-    assert all(0 < row["mean"] < 60 for row in rows)
+    cropped = set()
+    for path in find_bundles(project.root / "data" / "runs" / "odata-rest"):
+        trial = (bundle := open_bundle(path)).record.trial
+        begin_ns = bundle.record.execution.phase("measured").begin_ns
+        measured = trial.experiment == "formats" and trial.purpose == "measured"
+        if measured and steady_of(bundle).crop_ns > begin_ns:
+            cropped.add((trial.treatment["representation"], trial.treatment["users"]))
+    assert found | cropped == {(name, users) for name in REPRESENTATIONS for users in USERS}
+    assert len(found) > len(REPRESENTATIONS) * len(USERS) / 2
+    assert all(0 < row["mean"] < 60 for row in rows if row["mean"] is not None)
 
 
 def test_padded_xml_has_the_size_of_atom(project):
@@ -96,7 +108,7 @@ def test_reported_numbers_stand_beside_ours(project):
 def test_smoke_numbers_say_that_they_mean_nothing(project):
     """Every figure made from smoke trials carries the doubt in itself and in its caption."""
     figures = [r for r in records(project, "odata-rest").values() if r.kind == "figure"]
-    assert len(figures) == 4
+    assert len(figures) == 5
     for figure in figures:
         assert "smoke profile" in figure.fields["caption"]
         assert "smoke profile" in json.dumps(dict(figure.bundle))

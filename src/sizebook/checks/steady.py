@@ -85,7 +85,8 @@ def _judge(bundle: Bundle) -> Steadiness:
         width_ns,
     )
     state = steady_state(throughput, level)
-    crop_ns = mark.begin_ns + state.crop * width_ns
+    # A crop that does not end in a steady state would leave out requests for nothing.
+    crop_ns = mark.begin_ns + (state.crop * width_ns if state.steady else 0)
     return Steadiness(state.steady, state.reasons, crop_ns, mark.end_ns, width_ns, state)
 
 
