@@ -169,9 +169,9 @@ def own_time(bundle: Bundle) -> Answer:
     title="The generator stayed well below its ceiling",
     verdict="generator-bound",
     meaning="Requests per second of the measured phase and worker, over what one worker completes "
-    "with the same client against a server that does nothing, as calibrated on this machine. Up "
-    "to 70 % recorded percentiles are within 1 % of a known truth (see the page on the "
-    "instrument); above it the trial is noisy, above 90 % the generator is what was measured.",
+    "with the same client against a server that does nothing, as calibrated on this machine. The "
+    "page on the instrument shows how far recorded latencies are from a known truth by this share. "
+    "Above 70 % the trial is noisy, above 90 % the generator is what was measured.",
     remedy="More workers on more CPUs, the lean user class, a lower rate. Without a ceiling: run "
     "the calibration chapter on this machine.",
 )
