@@ -16,6 +16,7 @@ from sizebook.checks import RULES, SET_RULES, Rule, SetRule
 from sizebook.lab.profiles import PROFILES
 from sizebook.model.metrics import METRICS
 from sizebook.probes.registry import COUNTERS
+from sizebook.report.limiter import describe_kinds
 from sizebook.stack.postgres import SETTINGS as DATABASE_SETTINGS
 from sizebook.stack.settings import PROPERTIES
 
@@ -79,6 +80,14 @@ def _counters() -> nodes.Element:
     return _table(("Counter", "Source", "Unit", "Kind", "Meaning"), rows, literal=1)
 
 
+def _limiters() -> nodes.Element:
+    rows = [
+        (name, "shown only" if threshold is None else f"{threshold:.0f}", meaning)
+        for name, threshold, meaning in describe_kinds().iter_rows()
+    ]
+    return _table(("Limiter", "Named from (%)", "What it is"), rows, literal=1)
+
+
 def _profiles() -> nodes.Element:
     rows = [
         (
@@ -123,7 +132,7 @@ _PACKAGE = Path(sizebook.__file__).parent
 _SOURCES = [
     str(path)
     for pattern in ("checks/*.py", "model/metrics.py", "probes/registry.py", "lab/profiles.py",
-                    "stack/*.py")
+                    "report/limiter*.py", "stack/*.py")
     for path in sorted(_PACKAGE.glob(pattern))
 ]  # fmt: skip
 """A page that shows a registry is built again when one of these changes."""
@@ -133,6 +142,7 @@ REGISTRIES: dict[str, Callable[[], nodes.Element]] = {
     "set-rules": _set_rules,
     "metrics": _metrics,
     "counters": _counters,
+    "limiters": _limiters,
     "profiles": _profiles,
     "settings": _settings,
 }

@@ -205,11 +205,6 @@ def limits_chart(frame: pl.DataFrame, *, x: str = "level", x_title: str) -> alt.
     return layers
 
 
-def limits_table(frame: pl.DataFrame, x: str = "level") -> pl.DataFrame:
-    """Return one row a limiter and one column a level: shares in percent, for ``plain_table``."""
-    return frame.pivot(on=x, index="limiter", values="share", maintain_order=True)
-
-
 def describe_kinds(kinds: Sequence[Kind] = KINDS) -> pl.DataFrame:
     """Return the table of kinds as a page shows it: name, threshold in percent, meaning."""
     rows = [
