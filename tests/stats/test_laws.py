@@ -8,10 +8,11 @@ from sizebook.stats.laws import little_balance
 S = 1_000_000_000
 
 
-def balance(start, service, begin=10 * S, end=20 * S, counted=None):
+def balance(start, service, begin=10 * S, end=20 * S, counted=None, due=None):
     start, service = np.array(start, dtype=np.int64), np.array(service, dtype=np.int64)
-    counted = (start >= begin) & (start < end) if counted is None else counted
-    return little_balance(start, service, counted, begin, end)
+    due = start if due is None else np.array(due, dtype=np.int64)
+    counted = (due >= begin) & (due < end) if counted is None else counted
+    return little_balance(due, start, service, counted, begin, end)
 
 
 def test_nothing():
@@ -59,6 +60,14 @@ def test_mm1_queue():
     assert found.in_flight == pytest.approx(7 / 3, rel=0.1)
     assert abs(found.residual) < 1e-9
     assert found.edge_share < 0.01
+
+
+def test_late_starts_belong_where_they_were_due():
+    """A request due before the window may begin in it, one due in it after its end."""
+    found = balance([12 * S, 13 * S, 21 * S], [2 * S, S, S], due=[9 * S, 13 * S, 19 * S])
+    assert found.in_flight == pytest.approx(0.3)
+    assert (found.carried_in, found.carried_out) == pytest.approx((0.2, 0.1))
+    assert found.residual == pytest.approx(0)
 
 
 def test_wrong_service_times_leave_a_residual():

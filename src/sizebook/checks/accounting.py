@@ -145,6 +145,7 @@ def littles_law(bundle: Bundle) -> Answer:
     mark = measured_mark(bundle)
     rows, arrivals = bundle.columns, bundle.record.trial.load.arrivals
     balance = little_balance(
+        rows["intended_ns"],
         rows["start_ns"],
         rows["service_ns"],
         rows.has("phase", "measured"),

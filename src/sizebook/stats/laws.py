@@ -23,9 +23,9 @@ class LittleBalance:
     mean_service_s: float
     """W: mean service time of the counted requests; NaN if there are none."""
     carried_in: float
-    """What requests begun before the window add to L, in requests in flight."""
+    """What requests due before the window add to L, in requests in flight."""
     carried_out: float
-    """What lies beyond the window of requests begun in it, in requests in flight."""
+    """What lies beyond the window of requests due in it, in requests in flight."""
 
     @property
     def product(self) -> float:
@@ -49,6 +49,7 @@ class LittleBalance:
 
 
 def little_balance(
+    due_ns: _Times,
     start_ns: _Times,
     service_ns: _Times,
     counted: NDArray[np.bool_],
@@ -60,8 +61,9 @@ def little_balance(
     L comes from clock times of *all* requests (start to start + service, cut at the window);
     λ and W from the requests that the recorder ``counted`` as the window's and from their service
     times. Over a finite window the two sides differ by the requests that cross its edges, exactly:
-    both edges are returned, and the residual is what they do not explain. It is zero when phases,
-    clocks, starts and service times agree with each other. Sources: Little, Operations Research
+    both edges are returned, and the residual is what they do not explain. A request belongs to the
+    window in which it was due, at ``due_ns``, however late it began. The residual is zero when
+    phases, clocks, starts and service times agree with each other. Sources: Little, Operations Research
     9 (1961); for finite windows Little, Operations Research 59 (2011), section 4.
 
     Raises ValueError for an empty window or a negative service time.
@@ -73,14 +75,14 @@ def little_balance(
     length_ns = end_ns - begin_ns
     number = inside_ns = service_sum_ns = in_ns = out_ns = 0
     for at in blocks(start_ns.size):
-        start, service, mine = start_ns[at], service_ns[at], counted[at]
+        due, start, service, mine = due_ns[at], start_ns[at], service_ns[at], counted[at]
         stop = start + service
         inside = np.clip(np.minimum(stop, end_ns) - np.maximum(start, begin_ns), 0, None)
         number += int(np.count_nonzero(mine))
         inside_ns += int(inside.sum())
         service_sum_ns += int(service.sum(where=mine))
-        in_ns += int(inside.sum(where=~mine & (start < begin_ns)))
-        out_ns += int((service - inside).sum(where=mine & (stop > end_ns) & (start >= begin_ns)))
+        in_ns += int(inside.sum(where=~mine & (due < begin_ns)))
+        out_ns += int((service - inside).sum(where=mine & (stop > end_ns) & (due >= begin_ns)))
     return LittleBalance(
         in_flight=inside_ns / length_ns,
         throughput_per_s=number / (length_ns / 1e9),
