@@ -16,6 +16,8 @@ from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import ClosedLoop, OpenArrivals, RampArrivals
 from sizebook.model.trial import Allowance
 from sizebook.model.verdict import Finding
+from sizebook.store import open_bundle
+from sizebook.store.once import Once
 
 S, BEGIN, MEASURED, END = made.S, made.BEGIN, made.MEASURED, made.END
 BY_ID = {rule.id: rule for rule in RULES}
@@ -385,3 +387,18 @@ def test_results_count_from_the_end_of_a_warm_up_that_reached_into_the_measured_
     whole = make_bundle()
     assert steady_of(whole).crop_ns == MEASURED
     assert counted(whole).height == whole.measured.height
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_threads_find_what_one_finds(make_bundle: Any, monkeypatch: Any, faulty: bool) -> None:
+    """Rules asked from many threads at once: the same findings, in the same order."""
+    case = {"rows": with_errors(1), "with_facts": False} if faulty else opened()
+    bundle = make_bundle(**case)
+    plain = judge(bundle)
+    monkeypatch.setattr("sizebook.store.asking._threads_for", lambda _: 8)
+    for _ in range(5):
+        monkeypatch.setattr("sizebook.checks.steady._KNOWN", Once())
+        assert judge(open_bundle(bundle.path)) == plain
+    gone = make_bundle(with_requests=False)
+    assert judge(gone).findings == tuple(rule(gone) for rule in RULES)
+    assert {f.passed for f in judge(gone).findings} > {None}

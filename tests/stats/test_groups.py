@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sizebook.stats.groups import Groups, blocks, is_ascending, tally
+from sizebook.stats.groups import BLOCK, Groups, blocks, is_ascending, tally
 
 
-@pytest.fixture(params=[7, 1 << 17])
+@pytest.fixture(params=[7, BLOCK])
 def block(request, monkeypatch):
     """Blocks of few rows and of more rows than any test has."""
     monkeypatch.setattr("sizebook.stats.groups.BLOCK", request.param)
@@ -52,6 +52,10 @@ def test_groups_are_those_of_a_group_by(keys, rows, largest):
     assert groups.sum(values).tolist() == truth["sum"].to_list()
     assert groups.min(values).tolist() == truth["min"].to_list()
     assert groups.max(values).tolist() == truth["max"].to_list()
+    both = values + frame["row"].to_numpy()
+    assert groups.max(values, plus=frame["row"].to_numpy()).tolist() == groups.max(both).tolist()
+    chosen = frame["chosen"].to_numpy()
+    assert groups.sum(chosen).tolist() == groups.sum(chosen.astype(np.int64)).tolist()
     assert groups.first().tolist() == truth["first"].to_list()
     assert groups.last().tolist() == truth["last"].to_list()
     chosen = groups.min(values, where=frame["chosen"].to_numpy())
@@ -90,7 +94,7 @@ def test_order_is_seen_within_and_between_blocks(block):
             assert not is_ascending(moved)
 
 
-@pytest.mark.parametrize("size", [0, 1, (1 << 17) - 1, 1 << 17, (1 << 17) + 1])
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 1 << 17])
 def test_blocks_cover_all_rows_once(size):
     """Slices follow one another from the first row to the last."""
     assert np.concatenate([np.arange(size)[part] for part in blocks(size)] or [[]]).size == size

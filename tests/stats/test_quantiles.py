@@ -6,7 +6,6 @@ from scipy import stats
 
 from sizebook.stats.quantiles import (
     highest_supported,
-    interpolated,
     is_supported,
     least_samples,
     quantile_interval,
@@ -69,20 +68,3 @@ def test_coverage(q):
     hits = np.mean([one.low <= truth <= one.high for one in found])
     assert hits == pytest.approx(found[0].coverage, abs=0.02)
     assert found[0].coverage >= 0.95
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 1000])
-@pytest.mark.parametrize("q", [0, 0.1, 0.5, 0.99, 1])
-def test_interpolated_is_numpys_quantile(size, q):
-    """Between two of the values, whole numbers too large for a float32 included."""
-    values = np.random.default_rng(size).integers(0, 10**12, size)
-    before = values.copy()
-    assert interpolated(values, q) == pytest.approx(float(np.quantile(values, q)), rel=1e-12)
-    assert (values == before).all()
-
-
-@pytest.mark.parametrize(("size", "q"), [(0, 0.5), (3, -0.1), (3, 1.1)])
-def test_interpolated_needs_values_and_a_share(size, q):
-    """Nothing is made up for no values."""
-    with pytest.raises(ValueError, match="quantile"):
-        interpolated(np.zeros(size, dtype=np.int64), q)

@@ -11,9 +11,10 @@ SECOND = 1_000_000_000
 
 
 def table(ends, latencies, names=None):
-    """Return the three arrays of requests."""
+    """Return the four arrays of requests that ended so: 3 ns after they started."""
     names = [0] * len(ends) if names is None else names
-    return np.array(ends, np.int64), np.array(latencies, np.int64), np.array(names, np.uint16)
+    starts, services = np.array(ends, np.int64) - 3, np.full(len(ends), 3, np.int64)
+    return starts, services, np.array(latencies, np.int64), np.array(names, np.uint16)
 
 
 def test_counts_and_levels_by_hand():
@@ -50,13 +51,15 @@ def test_parts_agree_with_the_whole(monkeypatch):
         random.integers(-100, 1100, 5000), random.integers(0, 90, 5000), random.integers(0, 4, 5000)
     )
     whole = windows(*rows, 0, 1000, 100)
-    monkeypatch.setattr("sizebook.stats.groups.BLOCK", 37)
+    monkeypatch.setattr("sizebook.stats.windows._BLOCK", 37)
     parts = windows(*rows, 0, 1000, 100)
     assert np.allclose(whole[0], parts[0]) and np.allclose(whole[1], parts[1])
-    inside = (rows[0] >= 300) & (rows[0] < 400)
-    counted = (rows[0] >= 0) & (rows[0] < 1000)
-    logs = np.log(np.maximum(rows[1], 1))
-    own = [logs[inside & (rows[2] == k)] - logs[counted & (rows[2] == k)].mean() for k in range(4)]
+    starts, services, latencies, names = rows
+    ends = starts + services
+    inside = (ends >= 300) & (ends < 400)
+    counted = (ends >= 0) & (ends < 1000)
+    logs = np.log(np.maximum(latencies, 1))
+    own = [logs[inside & (names == k)] - logs[counted & (names == k)].mean() for k in range(4)]
     assert whole[1][3] == pytest.approx(math.exp(np.concatenate(own).mean()))
 
 
@@ -75,12 +78,13 @@ def test_no_requests():
 
 def test_nonsense_is_refused():
     """Arrays of unequal length and windows of no width are bugs of the caller."""
-    with pytest.raises(ValueError, match="2 ends, 1 latencies"):
-        windows(np.zeros(2, np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64), 0, 9, 1)
+    two, one = np.zeros(2, np.int64), np.zeros(1, np.int64)
+    with pytest.raises(ValueError, match="2 starts, 2 service times, 1 latencies"):
+        windows(two, two, one, two, 0, 9, 1)
     with pytest.raises(ValueError, match="windows of 0 ns"):
         windows(*table([1], [1]), 0, 9, 0)
     with pytest.raises(ValueError, match="negative code"):
-        windows(*table([1], [1], np.array([0]))[:2], np.array([-1]), 0, 9, 1)
+        windows(*table([1], [1])[:3], np.array([-1]), 0, 9, 1)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_said(make_bundle):
     with pytest.raises(BundleError, match="cannot be read"):
         _ = make_bundle().columns["colour"]
     gap = pl.when(pl.col("user") > 0).then(pl.col("status")).alias("status")
-    with pytest.raises(BundleError, match="1200 requests without status"):
+    with pytest.raises(BundleError, match="1200 rows without status"):
         _ = make_bundle(rows=made.closed_rows().with_columns(gap)).columns["status"]
 
 
@@ -112,3 +112,42 @@ def test_only_what_is_asked_for_is_read_and_only_once():
         _ = columns["start_ns"], columns.only("phase", "measured")["start_ns"]
         _ = columns.only("phase", "warm-up").height
     assert read == ["start_ns", "phase"]
+
+
+def test_numbers_without_a_sign_take_few_bytes():
+    """Counts and numbers are kept in the least type that holds them, times as they are."""
+    big = pl.when(pl.col("user") == 3).then(pl.lit(70_000)).otherwise(pl.col("received_bytes"))
+    columns = RequestColumns.of(made.closed_rows().with_columns(received_bytes=big.cast(pl.UInt32)))
+    kinds = {name: columns[name].dtype for name in ("user", "status", "received_bytes", "start_ns")}
+    assert kinds == {
+        "user": np.uint8,
+        "status": np.uint8,
+        "received_bytes": np.uint32,
+        "start_ns": np.int64,
+    }
+
+
+@pytest.mark.parametrize("block", [7, 1 << 15])
+def test_blocks_are_the_column(block, monkeypatch):
+    """Parts in a row and parts with gaps, joined again, are the column."""
+    monkeypatch.setattr("sizebook.store.columns._BLOCK", block)
+    columns = RequestColumns.of(mixed())
+    for part in (columns, columns.only("phase", "measured"), columns.only("name", "detail")):
+        joined = np.concatenate(list(part.in_blocks("latency_ns")))
+        assert (joined == part["latency_ns"]).all()
+    assert list(columns.only("name", "other").in_blocks("latency_ns")) == []
+
+
+def test_what_is_made_of_columns_is_made_once_and_shared_by_twins():
+    """Latency that is service time has its quantiles; another part has its own."""
+    columns, counts = RequestColumns.of(made.closed_rows()), []
+
+    def made_of(part, column):
+        return part.once("sum", (column,), lambda: counts.append(0) or int(part[column].sum()))
+
+    assert columns.same("latency_ns", "service_ns") and not columns.same("latency_ns", "start_ns")
+    assert made_of(columns, "latency_ns") == made_of(columns, "service_ns")
+    assert len(counts) == 1
+    measured = columns.only("phase", "measured")
+    assert made_of(measured, "latency_ns") < made_of(columns, "latency_ns")
+    assert len(counts) == 2

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sizebook.checks.facts import counter_change, generator_facts, measured_mark
+from sizebook.checks.facts import counter_change, generator_facts, measured_mark, passes_of
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.deployment import JvmRole
 from sizebook.model.load import ClosedLoop
-from sizebook.stats.groups import Groups, blocks
+from sizebook.stats.groups import blocks
 from sizebook.stats.laws import little_balance
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
@@ -107,20 +107,15 @@ def clock(bundle: Bundle) -> Answer:
         if mark is None:
             outside += part.height
             continue
-        due = part["intended_ns"]
-        outside += int(np.count_nonzero(due < mark.begin_ns - CLOCK_TOLERANCE_NS))
-        outside += int(np.count_nonzero(due > mark.end_ns + CLOCK_TOLERANCE_NS))
-    intended, start = rows["intended_ns"], rows["start_ns"]
-    latency, service = rows["latency_ns"], rows["service_ns"]
-    unequal = sum(
-        int(np.count_nonzero(intended[at] + latency[at] != start[at] + service[at]))
-        for at in blocks(rows.height)
-    )
+        for due in part.in_blocks("intended_ns"):
+            outside += int(np.count_nonzero(due < mark.begin_ns - CLOCK_TOLERANCE_NS))
+            outside += int(np.count_nonzero(due > mark.end_ns + CLOCK_TOLERANCE_NS))
+    before, negative, unequal = _faults(rows)
     numbers = {
         "rows": float(rows.height),
         "outside_phase": float(outside),
-        "before_intended": float(np.count_nonzero(start < intended)),
-        "negative_service": float(np.count_nonzero(service < 0)),
+        "before_intended": float(before),
+        "negative_service": float(negative),
         "unequal_ends": float(unequal),
     }
     wrong = [f"{n:.0f} rows {name}" for name, n in list(numbers.items())[1:] if n]
@@ -212,8 +207,24 @@ def server_count(bundle: Bundle) -> Answer:
 
 def shares_passes(rows: RequestColumns) -> bool:
     """Return whether users work on one pass of the scenario together and wait for each other."""
-    passes = Groups(rows["iteration"])
+    passes = passes_of(rows)
     return bool((passes.min(rows["user"]) != passes.max(rows["user"])).any())
+
+
+def _faults(rows: RequestColumns) -> tuple[int, int, int]:
+    """Return how many rows start before they were due, end before they start, have two ends."""
+    intended, start = rows["intended_ns"], rows["start_ns"]
+    latency, service = rows["latency_ns"], rows["service_ns"]
+    same = rows.same("intended_ns", "start_ns") and rows.same("latency_ns", "service_ns")
+    before = negative = unequal = 0
+    for at in blocks(rows.height):
+        negative += int(np.count_nonzero(service[at] < 0))
+        if same:
+            continue
+        before += int(np.count_nonzero(start[at] < intended[at]))
+        ends = intended[at] + latency[at], start[at] + service[at]
+        unequal += int(np.count_nonzero(ends[0] != ends[1]))
+    return before, negative, unequal
 
 
 def _users_between(rows: RequestColumns, begin_ns: int, end_ns: int) -> int:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sizebook.checks.facts import ordered
 from sizebook.checks.load import offered
 from sizebook.model.criterion import Criterion
 from sizebook.stats.quantiles import is_supported
 from sizebook.store import Bundle
+from sizebook.store.columns import RequestColumns
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
         return Meeting(False, None, f"the trial failed: {bundle.record.failure}")
     rows = bundle.columns.only("phase", "measured")
     good = rows.only("error", "")
-    value_ms, reason = _value(good["latency_ns"], criterion)
+    value_ms, reason = _value(good, criterion)
     if value_ms is None:
         return Meeting(False, None, reason)
     facts = bundle.record.generator
@@ -52,13 +51,13 @@ def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
     return Meeting(not reason, value_ms, reason)
 
 
-def _value(latency_ns: NDArray[np.int64], criterion: Criterion) -> tuple[float | None, str]:
-    """Return the statistic in ms, or None and why it cannot be told."""
-    if latency_ns.size == 0:
+def _value(good: RequestColumns, criterion: Criterion) -> tuple[float | None, str]:
+    """Return the statistic of the latency in ms, or None and why it cannot be told."""
+    if good.height == 0:
         return None, "no good request in the measured phase"
     if criterion.statistic == "mean":
-        return float(latency_ns.mean()) / 1e6, ""
+        return float(good["latency_ns"].mean()) / 1e6, ""
     percent = float(criterion.statistic[1:])
-    if not is_supported(percent, latency_ns.size):
-        return None, f"{latency_ns.size} requests are too few for a p{percent:g}"
-    return float(np.quantile(latency_ns, percent / 100, method="higher")) / 1e6, ""
+    if not is_supported(percent, good.height):
+        return None, f"{good.height} requests are too few for a p{percent:g}"
+    return ordered(good, "latency_ns").higher(percent / 100) / 1e6, ""

@@ -8,6 +8,8 @@ import polars as pl
 
 from sizebook.checks.rules import DoesNotApply
 from sizebook.model.bundle import GeneratorFacts, PhaseMark
+from sizebook.stats.groups import Groups
+from sizebook.stats.order import Ordered
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 
@@ -45,6 +47,16 @@ def measured_requests(bundle: Bundle) -> RequestColumns:
     if rows.height == 0:
         raise DoesNotApply("no request in the measured phase")
     return rows
+
+
+def ordered(rows: RequestColumns, column: str) -> Ordered:
+    """Return what gives quantiles of a column of these requests; asked again, the same."""
+    return rows.once("ordered", (column,), lambda: Ordered(rows.in_blocks(column), rows.height))
+
+
+def passes_of(rows: RequestColumns) -> Groups:
+    """Return the requests by pass of the scenario; asked again, the same."""
+    return rows.once("passes", ("iteration",), lambda: Groups(rows["iteration"]))
 
 
 def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> Change:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sizebook.model.errors import BundleError
 from sizebook.model.verdict import VERDICTS, Finding, Judgement, Verdict
 from sizebook.store import Bundle
+from sizebook.store.asking import ask_all
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ def rule(
     return make
 
 
-def judge_by(rules: Iterable[Rule], bundle: Bundle) -> Judgement:
+def judge_by(rules: Sequence[Rule], bundle: Bundle) -> Judgement:
     """Return all findings, in the rules' order, and the worst verdict among them."""
-    findings = tuple(one(bundle) for one in rules)
+    # The last first: they are the longest, and those that need no requests fill the wait for them.
+    findings = tuple(reversed(ask_all(reversed(rules), bundle)))
     said = {finding.verdict for finding in findings} | {"valid"}
     return Judgement(next(verdict for verdict in VERDICTS if verdict in said), findings)

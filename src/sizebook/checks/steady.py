@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 
 from sizebook.checks.facts import change_of, measured_mark, measured_requests
@@ -11,6 +12,7 @@ from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
 from sizebook.stats.windows import choose_width, windows
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.once import Once
 
 UNSURE = 0.20
 """A change of the level above which a trial is doubted although chance may explain it."""
@@ -41,16 +43,13 @@ class Steadiness:
         return (self.end_ns - self.crop_ns) / 1e9
 
 
-_KNOWN: dict[str, Steadiness] = {}
+_KNOWN = Once[str, Steadiness]()
 """By the bundle's checksum: every rule and measure of a trial asks, the answer is always one."""
 
 
 def steady_of(bundle: Bundle) -> Steadiness:
     """Return the steadiness of a trial. Raises DoesNotApply if it never measured anything."""
-    known = _KNOWN.get(bundle.sha256)
-    if known is None:
-        known = _KNOWN[bundle.sha256] = _judge(bundle)
-    return known
+    return _KNOWN.get(bundle.sha256, lambda: _judge(bundle))
 
 
 def counted(bundle: Bundle) -> RequestColumns:
@@ -70,16 +69,20 @@ def counted(bundle: Bundle) -> RequestColumns:
 
 
 def _judge(bundle: Bundle) -> Steadiness:
+    # What the tests of a trend need, loaded while other rules' threads wait for the requests.
+    importlib.import_module("scipy.special")
     mark, rows = measured_mark(bundle), measured_requests(bundle)
     width_ns = choose_width(rows.height, mark.end_ns - mark.begin_ns)
     if width_ns is None:
         reason = f"{rows.height} requests are too few for windows"
         return Steadiness(None, (reason,), mark.begin_ns, mark.end_ns)
     every = bundle.columns
+    names = every.codes("name")
     throughput, level = windows(
-        every["start_ns"] + every["service_ns"],
+        every["start_ns"],
+        every["service_ns"],
         every["latency_ns"],
-        every.codes("name"),
+        names,
         mark.begin_ns,
         mark.end_ns,
         width_ns,

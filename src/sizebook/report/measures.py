@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from sizebook.checks.facts import ordered, passes_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import counted, steady_of
-from sizebook.stats.groups import Groups
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 
@@ -27,24 +27,31 @@ def runs(bundle: Bundle) -> pl.DataFrame:
     ``received_bytes``, ``failed``. A run that began in the phase and ended in the drain counts:
     leaving it out would favour short runs. A run that was cut off does not.
     """
-    rows = bundle.columns
-    passes = Groups(rows["iteration"])
+    rows, begin_ns = bundle.columns, _begin(bundle)
+    flights = bundle.record.trial.load.settings.get("flights")
+    whole = None if flights is None else int(flights) + 1
+    return rows.once(("runs", begin_ns, whole), (), lambda: _runs(rows, begin_ns, whole))
+
+
+def _runs(rows: RequestColumns, counted_ns: int, whole: int | None) -> pl.DataFrame:
+    """Return the runs of ``whole`` requests, or as many as the longest has, from a time on."""
+    passes = passes_of(rows)
     start, intended = rows["start_ns"], rows["intended_ns"]
     begin_ns = passes.min(intended)
+    start_ns = begin_ns if rows.same("start_ns", "intended_ns") else passes.min(start)
     counts = begin_ns == passes.min(intended, where=rows.has("phase", "measured"))
-    counts &= begin_ns >= _begin(bundle)
-    flights = bundle.record.trial.load.settings.get("flights")
-    whole = int(flights) + 1 if flights is not None else passes.counts.max(initial=0)
+    counts &= begin_ns >= counted_ns
+    counts &= passes.counts == (passes.counts.max(initial=0) if whole is None else whole)
     table = pl.DataFrame(
         {
             "iteration": passes.keys(),
-            "total_s": (passes.max(start + rows["service_ns"]) - passes.min(start)) / 1e9,
+            "total_s": (passes.max(start, plus=rows["service_ns"]) - start_ns) / 1e9,
             "requests": passes.counts,
             "received_bytes": passes.sum(rows["received_bytes"]),
             "failed": passes.sum(~rows.has("error", "")),
         }
     )
-    return table.filter(counts & (passes.counts == whole))
+    return table.filter(counts)
 
 
 def total_time_s(bundle: Bundle) -> float | None:
@@ -83,8 +90,8 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     """
 
     def measure(bundle: Bundle) -> float | None:
-        values = _of(bundle, name)[column]
-        return float(np.quantile(values, quantile, method="higher")) / 1e6 if values.size else None
+        rows = _of(bundle, name)
+        return ordered(rows, column).higher(quantile) / 1e6 if rows.height else None
 
     return measure
 
@@ -93,8 +100,9 @@ def mean_bytes(column: str, name: str) -> Measure:
     """Return a measure: mean of ``body_bytes``, ``received_bytes`` or ``sent_bytes``."""
 
     def measure(bundle: Bundle) -> float | None:
-        values = _of(bundle, name)[column]
-        return float(values.mean()) if values.size else None
+        rows = _of(bundle, name)
+        total = sum(int(part.sum(dtype=np.int64)) for part in rows.in_blocks(column))
+        return total / rows.height if rows.height else None
 
     return measure
 

@@ -6,22 +6,23 @@ its place in a table: ten million rows take a few hundredths of a second, sortin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 17
+BLOCK = 1 << 15
 """Rows handled at a time, so that temporary arrays stay in the cache of the CPU."""
 _SPARSE = 4
 """Numbers a row beyond which a table by number would be larger than sorting is slow."""
 
 
-def blocks(size: int) -> Iterator[slice]:
-    """Yield slices that together cover so many rows, in their order."""
-    for first in range(0, size, BLOCK):
-        yield slice(first, min(first + BLOCK, size))
+def blocks(size: int, length: int | None = None) -> Iterator[slice]:
+    """Yield slices of ``length`` rows (``BLOCK``) that together cover so many, in their order."""
+    length = BLOCK if length is None else length
+    for first in range(0, size, length):
+        yield slice(first, min(first + length, size))
 
 
 def is_ascending(values: NDArray[Any]) -> bool:
@@ -37,6 +38,9 @@ def tally(codes: NDArray[np.integer[Any]], least_length: int = 0) -> NDArray[np.
     """Return how often each number from 0 to the largest occurs; numbers are not negative."""
     length = max(int(codes.max()) + 1 if codes.size else 0, least_length)
     counts = np.zeros(length, dtype=np.int64)
+    if length == 1:
+        counts[0] = codes.size
+        return counts
     for part in blocks(codes.size):
         found = np.bincount(codes[part])
         counts[: found.size] += found
@@ -66,7 +70,8 @@ class Groups:
 
     def sum(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return each group's sum of whole numbers, or of bools: how many are true."""
-        return self._table(np.add, values, 0)
+        chosen = values if values.dtype == np.bool_ else None
+        return self._table(np.add, values, 0, chosen)
 
     def min(
         self, values: NDArray[Any], where: NDArray[np.bool_] | None = None
@@ -74,22 +79,31 @@ class Groups:
         """Return each group's least value, of the chosen rows; without one the largest int64."""
         return self._table(np.minimum, values, np.iinfo(np.int64).max, where)
 
-    def max(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return each group's greatest value."""
-        return self._table(np.maximum, values, np.iinfo(np.int64).min)
+    def max(self, values: NDArray[Any], plus: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        """Return each group's greatest value, or its greatest sum with another one of the row."""
+        return self._table(np.maximum, values, np.iinfo(np.int64).min, plus=plus)
 
     def last(self) -> NDArray[np.int64]:
         """Return the place of each group's last row."""
-        places = np.zeros(self._there.size, dtype=np.int64)
-        for part in blocks(self._codes.size):
-            places[self._codes[part]] = np.arange(part.start, part.stop)
-        return places[self._there]
+        return self._ends(reversed(list(blocks(self._codes.size))), 1)
 
     def first(self) -> NDArray[np.int64]:
         """Return the place of each group's first row."""
-        places = np.zeros(self._there.size, dtype=np.int64)
-        for part in reversed(list(blocks(self._codes.size))):
-            places[self._codes[part][::-1]] = np.arange(part.start, part.stop)[::-1]
+        return self._ends(blocks(self._codes.size), -1)
+
+    def _ends(self, parts: Iterable[slice], step: int) -> NDArray[np.int64]:
+        """Return the place of the row by which each group is met, going from part to part.
+
+        Of a group's rows within a part the last one counts, in steps of ``step``. Few groups, as
+        of users, are soon all met, and the parts that are left are not looked at.
+        """
+        places = np.full(self._there.size, -1, dtype=np.int64)
+        for part in parts:
+            codes, rows = self._codes[part][::step], np.arange(part.start, part.stop)[::step]
+            new = places[codes] < 0
+            places[codes[new]] = rows[new]
+            if places.size <= BLOCK and bool((places[self._there] >= 0).all()):
+                break
         return places[self._there]
 
     def _table(
@@ -98,11 +112,13 @@ class Groups:
         values: NDArray[Any],
         start: int,
         where: NDArray[np.bool_] | None = None,
+        plus: NDArray[Any] | None = None,
     ) -> NDArray[np.int64]:
         table = np.full(self._there.size, start, dtype=np.int64)
         for part in blocks(self._codes.size):
-            codes, given = self._codes[part].astype(np.intp), values[part]
-            if where is not None:
+            codes = self._codes[part].astype(np.intp)
+            given = values[part] if plus is None else values[part] + plus[part]
+            if where is not None and not where[part].all():
                 codes, given = codes[where[part]], given[where[part]]
             combine.at(table, codes, given.astype(np.int64, copy=False))
         return table[self._there]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from numpy.typing import ArrayLike
 
 TAIL_SAMPLES = 10
 """Samples that must lie beyond a percentile before it is shown.
@@ -55,22 +53,6 @@ def highest_supported(n: int, tail_samples: int = TAIL_SAMPLES) -> float | None:
     return 100 * (1 - tail_samples / n)
 
 
-def interpolated(values: NDArray[np.integer[Any]], q: float) -> float:
-    """Return the quantile ``q`` (0 to 1) as ``numpy.quantile`` does, between two of the values.
-
-    Without its copy of all values as doubles, which costs ten times as much as finding the two.
-    ValueError for no values or a ``q`` out of range.
-    """
-    if values.size == 0 or not 0 <= q <= 1:
-        raise ValueError(f"quantile {q} of {values.size} values")
-    rank = (values.size - 1) * q
-    below, above = math.floor(rank), math.ceil(rank)
-    ordered = np.partition(values, below)
-    if above == below:
-        return float(ordered[below])
-    return float(ordered[below] + (rank - below) * float(ordered[above:].min() - ordered[below]))
-
-
 def quantile_interval(values: ArrayLike, q: float, level: float = 0.95) -> QuantileInterval:
     """Return the quantile ``q`` (0 to 1) with an interval made of two of the sample's values.
 
@@ -80,6 +62,8 @@ def quantile_interval(values: ArrayLike, q: float, level: float = 0.95) -> Quant
     no interval. Requests of one trial depend on each other: the interval then is too narrow, and
     replicates are the remedy. Source: Conover, Practical Nonparametric Statistics, 3rd ed., 3.2.
     """
+    from scipy import special  # noqa: PLC0415
+
     if not 0 < q < 1:
         raise ValueError(f"quantile {q}; expected above 0 and below 1")
     data = np.sort(np.asarray(values, dtype=np.float64))
@@ -103,7 +87,9 @@ def quantile_interval(values: ArrayLike, q: float, level: float = 0.95) -> Quant
 def _binomial_quantile(share: float, n: int, q: float) -> int:
     """Return the least k with P(X <= k) >= share, as ``scipy.stats.binom.ppf`` finds it.
 
-    Every check imports this module, and importing ``scipy.stats`` takes a third of a second.
+    Importing ``scipy.stats`` takes a third of a second, which ``scipy.special`` does not.
     """
+    from scipy import special  # noqa: PLC0415
+
     k = math.ceil(special.bdtrik(share, n, q))
     return k - 1 if k > 0 and special.bdtr(k - 1, n, q) >= share else k

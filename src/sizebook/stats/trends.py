@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 LEAST_WINDOWS = 10
 """Windows with a value below which neither test says anything."""
@@ -93,6 +92,8 @@ def trend(series: ArrayLike, *, correction: Correction = "guarded") -> Trend:
 
     Sen's slope: Sen, JASA 63 (1968). ValueError for infinite values.
     """
+    from scipy import special  # noqa: PLC0415
+
     values, times = _values(series)
     n = int(values.size)
     if n < LEAST_WINDOWS:
@@ -221,6 +222,8 @@ def _score_variance(values: _Floats) -> float:
 
 def _published_factor(ranks: _Floats) -> float:
     """Return Hamed and Rao's n / n*, which may be below 1."""
+    from scipy import special  # noqa: PLC0415
+
     n = ranks.size
     centred = ranks - ranks.mean()
     squares = float(centred @ centred)

@@ -22,6 +22,8 @@ WINDOWS = 40
 LEAST_REQUESTS = 10
 """Requests that a window should hold on average."""
 LEAST_WIDTH_NS = 10_000_000
+_BLOCK = 1 << 17
+"""Rows whose logs are added up at a time: another number would round the sums otherwise."""
 
 
 def choose_width(
@@ -43,7 +45,8 @@ def choose_width(
 
 
 def windows(
-    end_ns: NDArray[np.int64],
+    start_ns: NDArray[np.int64],
+    service_ns: NDArray[np.int64],
     latency_ns: NDArray[np.int64],
     name: NDArray[np.integer],
     begin_ns: int,
@@ -52,7 +55,8 @@ def windows(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return throughput (requests a second) and latency level of each whole window.
 
-    Arrays have one value a request: when it ended, how long it took, a code of its name from 0.
+    Arrays have one value a request: when it started and how long till it ended, the latency whose
+    level is wanted (the service time or another), a code of its name from 0.
     Windows start at ``begin_ns``; what is left before ``stop_ns`` and is narrower than a window
     belongs to none, like requests that end outside. A request is counted where it ends: its
     latency is known there. An empty window has throughput 0 and level NaN. A latency below 1 ns
@@ -60,8 +64,9 @@ def windows(
 
     In open load pass the latency from the intended start; the windows then show stalls.
     """
-    if not end_ns.size == latency_ns.size == name.size:
-        raise ValueError(f"{end_ns.size} ends, {latency_ns.size} latencies, {name.size} names")
+    if len({values.size for values in (start_ns, service_ns, latency_ns, name)}) != 1:
+        ends = f"{start_ns.size} starts, {service_ns.size} service times"
+        raise ValueError(f"{ends}, {latency_ns.size} latencies, {name.size} names")
     if width_ns < 1:
         raise ValueError(f"windows of {width_ns} ns")
     number = max((stop_ns - begin_ns) // width_ns, 0)
@@ -71,8 +76,10 @@ def windows(
         raise ValueError("a negative code of a name")
     names = int(name.max()) + 1 if name.size else 1
     counts, sums = np.zeros((number, names)), np.zeros((number, names))
-    for part in blocks(end_ns.size):
-        _add(counts, sums, end_ns[part] - begin_ns, latency_ns[part], name[part], width_ns)
+    for part in blocks(start_ns.size, _BLOCK):
+        since_ns = start_ns[part] + service_ns[part]
+        since_ns -= begin_ns
+        _add(counts, sums, since_ns, latency_ns[part], name[part], width_ns)
     total = counts.sum(axis=0)
     mean_log = np.divide(sums.sum(axis=0), total, out=np.zeros(names), where=total > 0)
     inside = counts.sum(axis=1)

@@ -7,59 +7,73 @@ started: a phase is nearly always one run of rows, so that its columns are views
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sizebook.model.errors import BundleError
+from sizebook.store.once import Once
+from sizebook.store.words import coded
 
+_Made = TypeVar("_Made")
+
+_BLOCK = 1 << 15
+"""Rows handled at a time, so that temporary arrays stay in the cache of the CPU."""
 _TWINS = {"latency_ns": "service_ns", "intended_ns": "start_ns"}
 """Columns that are the same as another one in closed loops."""
 
 
 class ColumnStore:
-    """Columns as they were read, each once; columns with the same values share one array."""
+    """Columns as they were read, each once; columns with the same values share one array.
+
+    Threads may ask at the same time.
+    """
 
     def __init__(self, read: Callable[[str], pl.Series]) -> None:
         """Take what gives a column by its name."""
-        self._read = read
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self._coded: dict[str, tuple[tuple[str, ...], NDArray[Any]]] = {}
+        self._give = read
+        self._reading = threading.Lock()
+        self._arrays = Once[str, NDArray[Any]]()
+        self._coded = Once[str, tuple[tuple[str, ...], NDArray[Any]]]()
 
     def array(self, column: str) -> NDArray[Any]:
         """Return a column of numbers."""
-        if column not in self._arrays:
-            array = _without_gaps(self._read(column)).to_numpy()
-            if column in _TWINS and np.array_equal(array, twin := self.array(_TWINS[column])):
-                array = twin
-            self._arrays[column] = array
-        return self._arrays[column]
+        return self._arrays.get(column, lambda: self._read_array(column))
 
     def coded(self, column: str) -> tuple[tuple[str, ...], NDArray[Any]]:
         """Return the words of a column, sorted, and each row's place among them."""
-        if column not in self._coded:
-            series = _without_gaps(self._read(column)).cast(pl.Categorical)
-            distinct = series.unique()
-            words = distinct.cast(pl.String).to_numpy()
-            order = np.argsort(words)
-            numbers = distinct.to_physical().to_numpy()[order]
-            place = np.zeros(numbers.max(initial=0) + 1, dtype=np.min_scalar_type(words.size))
-            place[numbers] = np.arange(words.size)
-            self._coded[column] = tuple(words[order]), place[series.to_physical().to_numpy()]
-        return self._coded[column]
+        return self._coded.get(column, lambda: coded(self._read(column)))
+
+    def _read(self, column: str) -> pl.Series:
+        """Read a column, one at a time: polars keeps all CPUs busy with it, and memory is spared.
+
+        A column takes twice its size while it is read; the next one takes the same memory again.
+        """
+        with self._reading:
+            return _without_gaps(self._give(column))
+
+    def _read_array(self, column: str) -> NDArray[Any]:
+        series = self._read(column)
+        parts = [part.to_numpy() for part in series.get_chunks()]
+        if column in _TWINS and _are(parts, twin := self.array(_TWINS[column])):
+            return twin
+        return _joined(parts)
 
 
 class RequestColumns:
     """Requests by column, all of a bundle or a part of them, in the order of their start.
 
     ``columns["start_ns"]`` is an array with one value a request, to be read and not changed: a
-    view wherever the part is one run of rows. Times are CLOCK_MONOTONIC in ns. Columns of words
-    (``name``, ``error``, ``phase``) come as ``words`` and ``codes``. All raise BundleError where
-    the table lacks the column or values in it.
+    view wherever the part is one run of rows. Times are CLOCK_MONOTONIC in ns, as int64; counts
+    and numbers come in the smallest unsigned type that holds the column, so add them up with
+    ``dtype=np.int64``. Columns of words (``name``, ``error``, ``phase``) come as ``words`` and
+    ``codes``. All raise BundleError where the table lacks the column or values in it. Threads may
+    ask at the same time.
 
     >>> good = bundle.columns.only("phase", "measured").only("error", "")
     >>> np.median(good["latency_ns"])
@@ -70,7 +84,8 @@ class RequestColumns:
     ) -> None:
         """Take the rows of a span, of which a mask says which ones are meant; None: all."""
         self._store, self._span, self._mask = store, span, mask
-        self._parts: dict[tuple[str, str | int], RequestColumns] = {}
+        self._parts = Once[tuple[str, str | int], RequestColumns]()
+        self._made = Once[Hashable, object]()
         self._picked: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     @classmethod
@@ -90,9 +105,32 @@ class RequestColumns:
         if self._mask is None:
             return whole[self._span]
         # A copy, so that only the last one is kept: questions about a column follow one another.
-        if self._picked is None or self._picked[0] is not whole:
-            self._picked = whole, whole[self._span][self._mask]
-        return self._picked[1]
+        picked = self._picked
+        if picked is None or picked[0] is not whole:
+            self._picked = picked = whole, whole[self._span][self._mask]
+        return picked[1]
+
+    def in_blocks(self, column: str) -> Iterator[NDArray[Any]]:
+        """Yield a column in parts that stay in the cache of the CPU, without a copy of it all."""
+        whole = self._store.array(column)
+        for first in range(self._span.start, self._span.stop, _BLOCK):
+            part = whole[first : min(first + _BLOCK, self._span.stop)]
+            if self._mask is not None:
+                begin = first - self._span.start
+                part = part[self._mask[begin : begin + _BLOCK]]
+            yield part
+
+    def once(self, what: Hashable, columns: tuple[str, ...], make: Callable[[], _Made]) -> _Made:
+        """Return what is made of these requests' columns; asked again, or by another thread, it.
+
+        ``what`` names it among all that is made of them. Columns that share an array share it.
+        """
+        key = what, *(id(self._store.array(column)) for column in columns)
+        return cast("_Made", self._made.get(key, make))
+
+    def same(self, column: str, other: str) -> bool:
+        """Return whether two columns share an array, as those do that are the same in every row."""
+        return self._store.array(column) is self._store.array(other)
 
     def words(self, column: str) -> tuple[str, ...]:
         """Return the words that occur in a column of the whole table, in sorted order."""
@@ -115,16 +153,12 @@ class RequestColumns:
 
     def only(self, column: str, word: str) -> RequestColumns:
         """Return the requests whose word in the column is this one; asked again, the same part."""
-        if (column, word) not in self._parts:
-            self._parts[column, word] = self.where(self.has(column, word))
-        return self._parts[column, word]
+        return self._parts.get((column, word), lambda: self.where(self.has(column, word)))
 
     def since(self, intended_ns: int) -> RequestColumns:
         """Return the requests that were due at a time or later; asked again, the same part."""
         key = "intended_ns", intended_ns
-        if key not in self._parts:
-            self._parts[key] = self.where(self["intended_ns"] >= intended_ns)
-        return self._parts[key]
+        return self._parts.get(key, lambda: self.where(self["intended_ns"] >= intended_ns))
 
     def where(self, chosen: NDArray[np.bool_]) -> RequestColumns:
         """Return the requests that are chosen: one value for each request of this part."""
@@ -151,3 +185,25 @@ def _without_gaps(series: pl.Series) -> pl.Series:
             next_step="remove the bundle and measure again",
         )
     return series
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return parts as one array; numbers without a sign in the smallest type that holds them.
+
+    Users, passes and bytes then take half to a quarter of the memory: pages that a process touches
+    first cost more than the values on them. Numpy asks for large pages, polars does not.
+    """
+    kind = parts[0].dtype
+    if kind.kind == "u":
+        kind = np.min_scalar_type(max((int(part.max()) for part in parts if part.size), default=0))
+    return np.concatenate(parts, dtype=kind, casting="unsafe")
+
+
+def _are(parts: list[NDArray[Any]], values: NDArray[Any]) -> bool:
+    """Return whether parts together have these values, without making one array of them."""
+    first = 0
+    for part in parts:
+        if not np.array_equal(part, values[first : first + part.size]):
+            return False
+        first += part.size
+    return first == values.size
