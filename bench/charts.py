@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from bench.frames import TRUTHS
 from sizebook.report.theme import INK, PALETTE
 
 _KINDS = alt.Scale(domain=["ours", "peer"], range=[PALETTE[1], PALETTE[7]])
@@ -78,40 +79,54 @@ def percentiles(frame: pl.DataFrame) -> alt.LayerChart:
 
 
 def errors(frame: pl.DataFrame) -> alt.LayerChart:
-    """Return the error of our recorded percentiles by share of the ceiling, raw and net.
+    """Return the errors of our recorded percentiles against each truth, by share of the ceiling.
 
-    ``frame`` is the server with the law, our tool, of ``truth_frame``.
+    In multiples of what is allowed, 1 % or 50 us, whichever is more: the band. ``frame`` is one
+    server, our tool, of ``truth_frame``.
     """
-    long = frame.with_columns(
-        label=pl.format("p{}", pl.col("percentile").cast(pl.String).str.strip_suffix(".0"))
-    ).unpivot(
-        on=["error", "net"],
-        index=["share", "label", "percentile"],
-        variable_name="what",
-        value_name="error_us",
+    labels = [f"p{value:g}" for value in sorted(frame["percentile"].unique())]
+    names = list(TRUTHS.values())
+    long = (
+        frame.with_columns(
+            label=pl.format("p{}", pl.col("percentile").cast(pl.String).str.strip_suffix(".0"))
+        )
+        .unpivot(
+            on=[f"{name}_error" for name in TRUTHS],
+            index=["share", "label", "allowed"],
+            variable_name="what",
+            value_name="error_us",
+        )
+        .drop_nulls("error_us")
+        .with_columns(
+            pl.col("what").replace({f"{name}_error": words for name, words in TRUTHS.items()}),
+            multiple=pl.col("error_us") / pl.col("allowed"),
+            share=pl.col("share").round(0).cast(pl.Int64),
+        )
     )
-    long = long.with_columns(
-        pl.col("what").replace({"error": "as recorded", "net": "less the way there and back"})
+    scale = alt.Scale(type="symlog", constant=1)
+    axis = alt.Axis(values=[-100, -10, -1, 0, 1, 10, 100])
+    y_title = "recorded less truth, in multiples of what is allowed"
+    band = (
+        alt.Chart(pl.DataFrame({"low": [-1.0], "high": [1.0]}))
+        .mark_rect(color=PALETTE[7], opacity=0.2)
+        .encode(y=alt.Y("low:Q", title=y_title, scale=scale, axis=axis), y2="high:Q")
     )
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(y="zero:Q")
     dots = (
         alt.Chart(long)
         .mark_point(filled=True, size=80, opacity=1)
         .encode(
-            x=alt.X(
-                "label:N",
-                sort=[f"p{value:g}" for value in sorted(frame["percentile"].unique())],
-                title="percentile",
-                axis=alt.Axis(labelAngle=0),
-            ),
-            y=alt.Y("error_us:Q", title="recorded less truth (µs)"),
+            x=alt.X("label:N", sort=labels, title="percentile", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("multiple:Q", title=y_title, scale=scale, axis=axis),
             xOffset=alt.XOffset("share:O"),
-            shape=alt.Shape("share:N", title="% of the ceiling"),
+            shape=alt.Shape("share:O", title="% of the ceiling"),
             color=alt.Color(
-                "what:N", title="error", scale=alt.Scale(range=[PALETTE[7], PALETTE[1]])
+                "what:N",
+                title="less",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[PALETTE[7], PALETTE[0], PALETTE[1]]),
             ),
             tooltip=["share", "label", "what", alt.Tooltip("error_us:Q", format="+,.0f")],
         )
     )
-    chart: alt.LayerChart = (zero + dots).properties(width="container", height=300)
+    chart: alt.LayerChart = (band + dots).properties(width="container", height=300)
     return chart

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from bench.ceiling import OURS
 from bench.pairs import paired_ratio
 from bench.records import Ceiling, Inference, PercentileRow, Repeated, Summary, Truth, TruthRun
+from sizebook.stats.quantiles import is_supported
 
 WITHIN_SHARE, WITHIN_US = 0.01, 50.0
 """What a recorded percentile may be off: the larger of 1 % and 50 us."""
+LEAST_BEYOND = 50
+"""Requests beyond a percentile, of all rounds, without which it is not judged. Truth and record
+are of the same requests, so what chance does to so few it does to both."""
+TRUTHS = {"law": "the law alone", "way": "law and way", "server": "the server's clock"}
+"""What recorded percentiles are compared with."""
 
 
 def ceiling_frame(found: Ceiling) -> pl.DataFrame:
@@ -38,38 +46,95 @@ def ceiling_frame(found: Ceiling) -> pl.DataFrame:
 
 
 def truth_frame(found: Truth) -> pl.DataFrame:
-    """Return one row a server, tool, share of the ceiling and percentile.
+    """Return one row a law, server, tool, share of the ceiling and percentile.
 
-    Columns: ``server``, ``tool``, ``share`` (percent), ``rate``, ``achieved`` (per second),
-    ``percentile``; in ms ``recorded``, ``truth``, ``answered`` (until the server sent the answer,
-    by its own clock; null for peers); in us ``error``, ``net`` (both the medians of
-    the rounds, net with the way to the server and back added to the truth), ``error_low``,
-    ``error_high`` (smallest and largest of the rounds); ``error_percent``, ``net_percent``;
-    ``within``: whether the net error, or the error where there is no net, keeps 1 % or 50 us;
-    ``rounds``, ``requests`` of one round, ``dropped``.
+    Columns: ``law``, ``server``, ``tool``, ``share`` (percent), ``rate``, ``achieved`` (per
+    second), ``percentile``; in ms ``recorded``, ``truth``, ``answered`` (until the server sent the
+    answer, by its own clock; null for peers). Then what was recorded less each of three truths, in
+    us, the median of the rounds: ``law_error`` (schedule, law and freeze alone), ``way_error``
+    (with the way to the server and back added), ``server_error`` (the server's own clock, of the
+    same requests); null where a truth is not known. ``error_low`` and ``error_high`` are the
+    smallest and the largest ``law_error`` of a round, ``error_percent`` is in percent of the truth.
+    ``allowed`` is the larger of 1 % of the truth and 50 us, ``within_law``, ``within_way`` and
+    ``within_server`` tell whether an error keeps it: null where ``requests`` (of all rounds) are
+    too few for the percentile. ``rounds``, ``dropped``, ``connections``, ``peak`` (most under way
+    at once), ``contradictions`` (of all rounds).
     """
-    groups: dict[tuple[float, str, str], list[TruthRun]] = {}
-    for run in found.runs:
-        groups.setdefault((run.share, run.server, run.tool), []).append(run)
     rows = []
-    for (share, server, tool), runs in groups.items():
+    for (law, share, server, tool), runs in truth_groups(found).items():
+        requests = sum(run.requests for run in runs)
+        peaks = [run.peak_in_flight for run in runs if run.peak_in_flight is not None]
         for place, first in enumerate(runs[0].rows):
-            same = [run.rows[place] for run in runs]
             rows.append(
                 {
+                    "law": law,
                     "server": server,
                     "tool": tool,
                     "share": 100 * share,
                     "rate": runs[0].rate_per_s,
-                    "achieved": Repeated(values=tuple(r.achieved_per_s for r in runs)).median,
+                    "achieved": _median([run.achieved_per_s for run in runs]),
                     "percentile": first.percentile,
-                    **_errors(same),
+                    **_errors(
+                        [run.rows[place] for run in runs],
+                        enough=is_supported(first.percentile, requests, LEAST_BEYOND),
+                    ),
                     "rounds": len(runs),
-                    "requests": runs[0].requests,
+                    "requests": requests,
                     "dropped": sum(run.dropped for run in runs),
+                    "connections": runs[0].connections,
+                    "peak": max(peaks, default=None),
+                    "contradictions": sum(run.contradictions or 0 for run in runs),
                 }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def parts_frame(found: Truth) -> pl.DataFrame:
+    """Return what recorded latency is made of besides the law's delay, a row a part.
+
+    Columns: ``law``, ``share`` (percent), ``rate``, ``part``, ``p50``, ``p99``, ``p99.9`` in us,
+    medians of the rounds. Ours on the servers with a law; empty for results of version 1.
+    """
+    rows: list[dict[str, Any]] = []
+    for (law, share, server, _), runs in truth_groups(found).items():
+        if server != "law":
+            continue
+        for part, values in runs[0].parts_us.items():
+            rows.append(
+                {
+                    "law": law,
+                    "share": 100 * share,
+                    "rate": runs[0].rate_per_s,
+                    "part": part,
+                    **{
+                        f"p{name}": _median([run.parts_us[part][name] for run in runs])
+                        for name in values
+                    },
+                }
+            )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def within_counts(frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Return for each of the ``TRUTHS`` how many percentiles keep what is allowed, of how many.
+
+    ``frame`` is rows of ``truth_frame``; those that are not judged are not among the latter.
+    """
+    return {
+        name: (int(judged.sum()), judged.len())
+        for name in TRUTHS
+        for judged in (frame[f"within_{name}"].drop_nulls().cast(pl.Boolean),)
+    }
+
+
+def truth_groups(found: Truth) -> dict[tuple[str, float, str, str], list[TruthRun]]:
+    """Return the rounds of each law, share, server and tool: laws and shares in their order."""
+    groups: dict[tuple[str, float, str, str], list[TruthRun]] = {}
+    for run in found.runs:
+        key = (run.law or found.law, run.share, run.server, run.tool)
+        groups.setdefault(key, []).append(run)
+    laws = list(dict.fromkeys(law for law, *_ in groups))
+    return dict(sorted(groups.items(), key=lambda item: (laws.index(item[0][0]), item[0][1])))
 
 
 def summary_frame(found: Summary) -> pl.DataFrame:
@@ -139,24 +204,31 @@ def _spread(rate: Repeated) -> dict[str, float]:
     return {"median": rate.median, "low": rate.low, "high": rate.high}
 
 
-def _errors(rows: list[PercentileRow]) -> dict[str, float | bool | None]:
+def _errors(rows: list[PercentileRow], *, enough: bool) -> dict[str, float | bool | None]:
     truth = _median([row.computed_us for row in rows])
-    errors = [row.recorded_us - row.computed_us for row in rows]
-    nets = [row.recorded_us - row.expected_us for row in rows if row.expected_us is not None]
-    answered = [row.answered_us for row in rows if row.answered_us is not None]
-    error, net = _median(errors), _median(nets) if nets else None
     allowed = max(WITHIN_US, WITHIN_SHARE * truth)
+    by_law = [row.recorded_us - row.computed_us for row in rows]
+    by_way = [row.recorded_us - row.expected_us for row in rows if row.expected_us is not None]
+    answered = [row.answered_us for row in rows if row.answered_us is not None]
+    by_server = [row.recorded_us - row.answered_us for row in rows if row.answered_us is not None]
+    errors = {
+        name: _median(values) if values else None
+        for name, values in (("law", by_law), ("way", by_way), ("server", by_server))
+    }
+    error = _median(by_law)
     return {
         "recorded": _median([row.recorded_us for row in rows]) / 1e3,
         "truth": truth / 1e3,
         "answered": _median(answered) / 1e3 if answered else None,
-        "error": error,
-        "error_low": min(errors),
-        "error_high": max(errors),
+        **{f"{name}_error": value for name, value in errors.items()},
+        "error_low": min(by_law),
+        "error_high": max(by_law),
         "error_percent": 100 * error / truth if truth else None,
-        "net": net,
-        "net_percent": 100 * net / truth if net is not None and truth else None,
-        "within": abs(error if net is None else net) <= allowed,
+        "allowed": allowed,
+        **{
+            f"within_{name}": None if value is None or not enough else abs(value) <= allowed
+            for name, value in errors.items()
+        },
     }
 
 

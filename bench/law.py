@@ -44,6 +44,19 @@ def delays_ns(law: str, seed: int, count: int) -> Times:
     return np.rint(delays).astype(np.int64)
 
 
+def mean_s(law: str) -> float:
+    """Return the mean delay of a law in seconds. Raises ValueError for an unknown law."""
+    name, _, rest = law.partition(":")
+    match name, [float(word) for word in rest.split(",")]:
+        case "constant", [delay_us]:
+            return 1e-6 * delay_us
+        case "lognormal", [median_us, sigma]:
+            return float(1e-6 * median_us * np.exp(sigma**2 / 2))
+        case "two-point", [fast_us, slow_us, slow_share]:
+            return 1e-6 * (fast_us + slow_share * (slow_us - fast_us))
+    raise ValueError(f"no law {law!r}")
+
+
 def latencies_ns(
     intended_ns: Times,
     delays: Times,

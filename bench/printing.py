@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from bench.ceiling import OURS
+from bench.frames import TRUTHS, parts_frame, truth_frame, within_counts
 from bench.pairs import paired_ratio
+from bench.records import OURS as OURS_OF_TRUTH
 from bench.records import Ceiling, Inference, ProbeCost, Repeated, Results, Summary, Truth
+
+SHORT = ("law", "way", "server")
+"""The ``TRUTHS`` in a column's width: law alone, law and way, the server's clock."""
 
 
 def show(results: Results, console: Console) -> None:
@@ -25,12 +32,15 @@ def show(results: Results, console: Console) -> None:
     tables = [
         results.ceiling and ceiling_table(results.ceiling),
         results.truth and truth_table(results.truth),
+        parts_table(results.truth) if results.truth and has_parts(results.truth) else None,
         results.summary and summary_table(results.summary),
         results.statistics and inference_table(results.statistics),
         results.probe_cost and probe_table(results.probe_cost),
     ]
     for table in filter(None, tables):
         console.print(table)
+    for line in within_lines(results.truth) if results.truth and results.truth.runs else ():
+        console.print(line, highlight=False)
     for name, reason in results.missing.items():
         console.print(f"missing: {name}: {reason}", highlight=False)
     for name, reason in results.failures.items():
@@ -59,34 +69,72 @@ def ceiling_table(found: Ceiling) -> Table:
 
 
 def truth_table(found: Truth) -> Table:
-    """Return recorded beside computed percentiles; of several rounds the medians."""
+    """Return recorded percentiles less three truths; of several rounds the medians."""
+    base = "open" if found.open_ceiling else "closed"
     table = _table(
-        f"Truth: latency from intended start in ms (law {found.law}, freeze "
-        f"{found.frozen_s:g} s, ceiling {found.ceiling_per_s:,.0f}/s)",
-        ("server", "tool", "share", "percentile", "recorded", "truth", "error", "net of the way"),
+        f"Truth: latency from intended start in ms ({base} ceiling {found.ceiling_per_s:,.0f}/s"
+        f"{_closed(found)}), and in µs what is left of it; ! = more than 1 % and 50 µs, "
+        "? = too few requests",
+        ("server, tool, rate", "", "recorded", "truth", *(f"less {name}" for name in SHORT)),
     )
-    runs = sorted(found.runs, key=lambda run: (run.share, run.server != "law", run.tool))
-    for (share, server, tool), group in groupby(
-        runs, key=lambda run: (run.share, run.server, run.tool)
-    ):
-        rounds = list(group)
-        for place, row in enumerate(rounds[0].rows):
-            rows = [run.rows[place] for run in rounds]
-            recorded = _median([each.recorded_us for each in rows])
-            truth = _median([each.computed_us for each in rows])
-            expected = [each.expected_us for each in rows if each.expected_us is not None]
-            net = _error(recorded, _median(expected)) if expected else ""
-            table.add_row(
-                server if place == 0 else "",
-                tool if place == 0 else "",
-                f"{share:.0%}" if place == 0 else "",
-                f"p{row.percentile:g}",
-                f"{recorded / 1e3:,.3f}",
-                f"{truth / 1e3:,.3f}",
-                _error(recorded, truth),
-                net,
-            )
+    for column in table.columns[1:]:
+        column.no_wrap = True
+    frame = truth_frame(found)
+    keys = ("law", "server", "tool", "share", "rate")
+    for key, group in frame.group_by(keys, maintain_order=True) if frame.height else ():
+        law, server, tool, share, rate = key
+        heads = [str(law), str(tool), f"{share:.0f}% = {rate:,.0f}/s"]
+        if server == "freeze":
+            heads.insert(1, f"frozen for {found.frozen_s:g} s")
+        rows = list(group.iter_rows(named=True))
+        for head, row in zip_longest(heads, rows):
+            table.add_row(head or "", *(_truth_cells(row) if row else ()))
+        table.add_section()
     return table
+
+
+def _truth_cells(row: Mapping[str, Any]) -> list[str]:
+    return [
+        f"p{row['percentile']:g}",
+        f"{row['recorded']:,.3f}",
+        f"{row['truth']:,.3f}",
+        *(_error(row, name) for name in TRUTHS),
+    ]
+
+
+def has_parts(found: Truth) -> bool:
+    """Return whether the results tell the parts; those of version 1 do not."""
+    return any(run.parts_us for run in found.runs)
+
+
+def parts_table(found: Truth) -> Table:
+    """Return where recorded latency less the law's delay comes from."""
+    table = _table(
+        "Truth: what is in the recorded latency besides the law's delay, in µs",
+        ("law", "rate", "part", "p50", "p99", "p99.9"),
+    )
+    for row in parts_frame(found).iter_rows(named=True):
+        table.add_row(
+            row["law"],
+            f"{row['share']:.0f}% = {row['rate']:,.0f}/s",
+            row["part"],
+            *(f"{row[name]:,.0f}" for name in ("p50", "p99", "p99.9")),
+        )
+    return table
+
+
+def within_lines(found: Truth) -> list[str]:
+    """Return how many percentiles of each law, and of the freeze, keep what is allowed."""
+    ours = truth_frame(found).filter(pl.col("tool") == OURS_OF_TRUTH)
+    return [
+        f"{law}{', freeze' if server == 'freeze' else ''}: within 1 % or 50 µs of "
+        + ", ".join(f"{TRUTHS[name]} {k} of {n}" for name, (k, n) in within_counts(part).items())
+        for (law, server), part in ours.group_by("law", "server", maintain_order=True)
+    ]
+
+
+def _closed(found: Truth) -> str:
+    return f", closed {found.closed_per_s:,.0f}/s" if found.closed_per_s else ""
 
 
 def summary_table(found: Summary) -> Table:
@@ -139,13 +187,13 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _median(values: Sequence[float]) -> float:
-    return Repeated(values=tuple(values)).median
-
-
-def _error(recorded: float, truth: float) -> str:
-    """Return the error in microseconds and percent."""
-    return f"{recorded - truth:+,.0f} µs ({(recorded - truth) / truth:+.1%})" if truth else ""
+def _error(row: Mapping[str, Any], name: str) -> str:
+    """Return the error against one truth in microseconds, marked if it is too large."""
+    error = row[f"{name}_error"]
+    if error is None:
+        return ""
+    mark = {True: " ", False: "!", None: "?"}[row[f"within_{name}"]]
+    return f"{error:+,.0f} {mark}"
 
 
 def _times(ratio: Repeated) -> str:

@@ -14,7 +14,10 @@ from sizebook.model.errors import UserError
 from sizebook.model.records import Record, Scalar, Strings
 
 RESULTS = Path(__file__).resolve().parent / "results"
-VERSION = 1
+VERSION = 2
+"""Version 1 had one law, and shares of the closed loop's ceiling; it can still be read."""
+OURS = "Sizebook"
+"""Our generator among the tools whose word is compared with the truth."""
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 Positive = Annotated[float, Field(gt=0)]
@@ -65,7 +68,8 @@ class PercentileRow(Record):
     expected_us: float | None = None
     """Truth with the way to the server and back added, as measured at the same rate."""
     answered_us: float | None = None
-    """From the intended start until the server sent the answer, by the server's own clock."""
+    """From the intended start until the server sent the answer, by the server's own clock, of the
+    same requests."""
 
 
 class TruthRun(Record):
@@ -73,6 +77,9 @@ class TruthRun(Record):
 
     server: Literal["law", "freeze"]
     tool: str
+    law: str = ""
+    """Of the server's delays; empty: the first of the results'."""
+    connections: int | None = None
     share: Positive
     """Of our ceiling."""
     rate_per_s: Positive
@@ -83,8 +90,14 @@ class TruthRun(Record):
     dropped: int = 0
     round: int = 0
     rows: tuple[PercentileRow, ...]
+    parts_us: Mapping[str, Mapping[str, float]] = {}
+    """What adds up to recorded latency less the law's delay: part to percentile to its value."""
+    contradictions: int | None = None
+    """Requests whose times at the generator and at the server cannot both be."""
+    peak_in_flight: int | None = None
+    """Requests under way at once; as many as connections: some waited for a free one."""
     timer_p50_us: float | None = None
-    """How much later than the law says the server answered, by its own clock."""
+    """Version 1: how much later than the law says the server answered, by its own clock."""
     timer_p99_us: float | None = None
 
 
@@ -99,14 +112,34 @@ class TransportRun(Record):
     """By percentile."""
 
 
+class OpenCeiling(Record):
+    """The highest rate of an open load that our generator keeps up with, without delay."""
+
+    arrivals: str
+    connections: int
+    p99_limit_ms: Positive
+    """Kept: every arrival is answered, and this percentile from intended start is no more."""
+    per_s: Repeated
+    """The highest rate kept, by round."""
+    grid_ratio: Positive
+    """Of neighbouring rates that were tried: so exact is the answer."""
+    trials: int
+
+
 class Truth(Record):
     """Recorded percentiles beside computed ones."""
 
     law: str
+    """Of the servers that freeze, and of those that the peers ask."""
     arrivals: str
     connections: int
+    """At least."""
     ceiling_per_s: Positive
-    """Of our user class in a closed loop of so many connections, on the server without delay."""
+    """That the shares are of: of open loads where ``open_ceiling`` is told; else of our user class
+    in a closed loop of so many connections, on the server without delay."""
+    closed_per_s: Positive | None = None
+    """The closed loop's ceiling."""
+    open_ceiling: OpenCeiling | None = None
     frozen_s: Positive
     measured_s: Mapping[str, float]
     """Length of the measured phase by server."""
@@ -177,7 +210,7 @@ class Results(Record):
     """One run of ``make bench``."""
 
     format: Literal["sizebook-bench"] = "sizebook-bench"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     made_utc: str
     """ISO 8601, seconds, UTC."""
     short: bool
@@ -210,7 +243,7 @@ def read_results(path: Path) -> Results:
         where = ".".join(map(str, first["loc"])) if first else ""
         raise UserError(
             found=f"{path.name}: {first['msg'] if first else error} {where}".rstrip(),
-            expected=f"results of 'make bench', version {VERSION}",
+            expected=f"results of 'make bench', version {VERSION} or the one before",
             next_step="run 'make bench', or remove the file",
         ) from error
 

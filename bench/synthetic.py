@@ -108,11 +108,11 @@ def counters_frame(begin_ns: int, end_ns: int, requests: int) -> pl.DataFrame:
 def write_synthetic(folder: Path, count: int) -> Bundle:
     """Write the bundle of a trial with so many requests below ``folder``."""
     requests = requests_frame(count)
-    end_ns = int(requests["start_ns"][-1]) + 1
     measured_ns = BEGIN_NS + WARMUP_NS
+    end_ns = max(int(requests["start_ns"][-1]), measured_ns) + 1
     marks = (
         PhaseMark(name="warm-up", begin_ns=BEGIN_NS, end_ns=measured_ns),
-        PhaseMark(name="measured", begin_ns=measured_ns, end_ns=max(end_ns, measured_ns + 1)),
+        PhaseMark(name="measured", begin_ns=measured_ns, end_ns=end_ns),
         PhaseMark(name="drain", begin_ns=end_ns, end_ns=end_ns + 100_000_000),
     )
     wall_s = (end_ns - BEGIN_NS) * 1e-9

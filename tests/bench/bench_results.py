@@ -8,6 +8,7 @@ from bench.ceiling import OURS
 from bench.records import (
     Ceiling,
     Inference,
+    OpenCeiling,
     PercentileRow,
     ProbeCost,
     Rate,
@@ -21,6 +22,8 @@ from bench.records import (
 )
 
 from sizebook.model.bundle import MachineFacts
+
+PARTS = {"50": 3.0, "99": 5.0, "99.9": 9.0}
 
 
 def make_results(**changed: Any) -> Results:
@@ -84,9 +87,17 @@ def make_ceiling() -> Ceiling:
 
 
 def make_truth() -> Truth:
-    """Return one share of the ceiling: law and freeze, ours and one peer."""
+    """Return one share of the ceiling: two laws and freeze, ours and one peer."""
 
-    def run(server: str, tool: str, number: int, recorded_us: float, ours: bool) -> TruthRun:
+    def run(
+        server: str,
+        tool: str,
+        number: int,
+        recorded_us: float,
+        ours: bool,
+        law: str = "lognormal:4000,0.5",
+        requests: int = 16_000,
+    ) -> TruthRun:
         rows = tuple(
             PercentileRow(
                 percentile=percentile,
@@ -95,7 +106,7 @@ def make_truth() -> Truth:
                 expected_us=101.0 * percentile if ours and server == "law" else None,
                 answered_us=100.5 * percentile if ours else None,
             )
-            for percentile in (50.0, 99.0)
+            for percentile in (50.0, 99.0, 99.9)
         )
         return TruthRun(
             server="law" if server == "law" else "freeze",
@@ -103,24 +114,37 @@ def make_truth() -> Truth:
             share=0.1,
             rate_per_s=4000.0,
             achieved_per_s=4000.0,
-            requests=16_000,
+            requests=requests,
             round=number,
             rows=rows,
-            timer_p50_us=3.0 if ours else None,
-            timer_p99_us=5.0 if ours else None,
+            law=law,
+            connections=300 if ours else None,
+            parts_us={"late start": PARTS, "way back": PARTS} if ours else {},
+            contradictions=1 if ours else None,
+            peak_in_flight=40 + number if ours else None,
         )
 
     return Truth(
         law="lognormal:4000,0.5",
         arrivals="constant",
-        connections=100,
+        connections=300,
         ceiling_per_s=40_000.0,
+        closed_per_s=80_000.0,
+        open_ceiling=OpenCeiling(
+            arrivals="constant",
+            connections=300,
+            p99_limit_ms=1.0,
+            per_s=Repeated(values=(39_000.0, 40_000.0, 42_000.0)),
+            grid_ratio=1.04,
+            trials=20,
+        ),
         frozen_s=2.0,
         measured_s={"law": 4.0, "freeze": 12.0},
         runs=(
             run("law", "Sizebook", 0, 101.0, True),
             run("law", "Sizebook", 1, 101.5, True),
             run("law", "Locust FastHttpUser", 0, 110.0, False),
+            run("law", "Sizebook", 0, 99.8, True, "lognormal:9000,0.5", 60_000),
             run("freeze", "Sizebook", 0, 101.0, True),
             run("freeze", "Locust FastHttpUser", 0, 10.0, False),
         ),

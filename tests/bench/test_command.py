@@ -32,12 +32,24 @@ def test_results_are_shown_whole_and_in_parts(part):
         assert "missing: wrk2" in page.getvalue()
 
 
-def test_errors_are_told_in_microseconds_and_percent():
-    """Recorded 101 of 100."""
+def test_errors_are_told_against_each_truth():
+    """Recorded 101 of 100, with a mark if it is too much; how many are not is counted."""
     page = io.StringIO()
-    printing.show(make_results(), Console(file=page, width=160))
-    assert "+62 µs (+1.2%)" in page.getvalue()
-    assert "2.00 (2.00 to 2.10)" in page.getvalue()
+    printing.show(make_results(), Console(file=page, width=200))
+    told = page.getvalue()
+    assert "+62 !" in told
+    assert "+12 " in told
+    assert "open ceiling 40,000/s, closed 80,000/s" in told
+    assert "the law alone 3 of 3, law and way 0 of 3" in told
+    assert "2.00 (2.00 to 2.10)" in told
+
+
+def test_a_truth_without_runs_is_shown():
+    """Every share of the ceiling failed: the reasons are told."""
+    truth = make_results().truth.model_copy(update={"runs": ()})
+    page = io.StringIO()
+    printing.show(make_results(truth=truth), Console(file=page, width=160))
+    assert "not measured: at 70% of the ceiling" in page.getvalue()
 
 
 @pytest.mark.parametrize("count", [1, 60_000])

@@ -17,23 +17,64 @@ def test_ceilings_stand_beside_each_other():
 
 
 def test_errors_are_medians_of_the_rounds():
-    """Raw against the law alone, net against the law with the way there and back."""
+    """Against the law alone, law and way, and the server's clock."""
     table = frames.truth_frame(make_truth())
-    ours = table.filter((pl.col("tool") == "Sizebook") & (pl.col("server") == "law"))
-    first = ours.row(0, named=True)
-    assert (first["percentile"], first["rounds"]) == (50.0, 2)
-    assert first["error"] == pytest.approx(62.5)
+    first = table.row(0, named=True)
+    assert (first["tool"], first["percentile"], first["rounds"]) == ("Sizebook", 50.0, 2)
+    assert first["law_error"] == pytest.approx(62.5)
     assert (first["error_low"], first["error_high"]) == pytest.approx((50.0, 75.0))
-    assert first["net"] == pytest.approx(12.5)
-    assert first["net_percent"] == pytest.approx(0.25)
-    assert first["within"] is True
+    assert first["way_error"] == pytest.approx(12.5)
+    assert first["server_error"] == pytest.approx(37.5)
+    assert first["allowed"] == pytest.approx(50.0)
+    assert (first["within_law"], first["within_way"], first["within_server"]) == (False, True, True)
+    assert (first["requests"], first["peak"], first["contradictions"]) == (32_000, 41, 2)
 
 
 def test_what_is_off_is_called_so():
     """A tool that says 10 where the truth is 100 is not within 1 % or 50 us."""
     table = frames.truth_frame(make_truth())
     peer = table.filter((pl.col("server") == "freeze") & (pl.col("tool") != "Sizebook"))
-    assert peer["within"].to_list() == [False, False]
+    assert peer["within_law"].to_list() == [False, False, None]
+    assert peer["within_server"].null_count() == 3
+
+
+def test_a_percentile_of_too_few_requests_is_not_judged():
+    """Fifty of all rounds have to lie beyond it: 32,000 requests are too few for a p99.9."""
+    table = frames.truth_frame(make_truth()).filter(
+        (pl.col("server") == "law") & (pl.col("tool") == "Sizebook") & (pl.col("percentile") > 99.5)
+    )
+    assert table["requests"].to_list() == [32_000, 60_000]
+    assert table["within_law"].to_list() == [None, True]
+    judged = frames.within_counts(table)
+    assert judged == {"law": (1, 1), "way": (0, 1), "server": (1, 1)}
+
+
+def test_laws_stay_apart():
+    """Each law has its own rows, the first law first."""
+    table = frames.truth_frame(make_truth())
+    assert table["law"].unique(maintain_order=True).to_list() == [
+        "lognormal:4000,0.5",
+        "lognormal:9000,0.5",
+    ]
+    parts = frames.parts_frame(make_truth())
+    assert parts["part"].to_list() == ["late start", "way back"] * 2
+    assert parts.row(0, named=True)["p99.9"] == 9.0
+
+
+def test_results_of_version_1_have_a_frame_too():
+    """One law, no parts, no open ceiling."""
+    truth = make_truth()
+    runs = tuple(run.model_copy(update={"law": "", "parts_us": {}}) for run in truth.runs[:3])
+    old = truth.model_copy(update={"runs": runs, "open_ceiling": None, "closed_per_s": None})
+    assert frames.truth_frame(old)["law"].unique().to_list() == [old.law]
+    assert frames.parts_frame(old).height == 0
+
+
+def test_nothing_measured_is_an_empty_frame():
+    """Every share of the ceiling failed."""
+    nothing = make_truth().model_copy(update={"runs": ()})
+    assert frames.truth_frame(nothing).height == 0
+    assert frames.parts_frame(nothing).height == 0
 
 
 def test_speed_of_the_summary_is_compared_within_rounds():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bench.law import delays_ns, draws, latencies_ns, percentiles_us
+from bench.law import delays_ns, draws, latencies_ns, mean_s, percentiles_us
 from scipy import stats
 
 S = 1_000_000_000
@@ -38,11 +38,21 @@ def test_delays_have_the_percentiles_of_their_law(law, percentile, expected_us):
     assert found == pytest.approx(expected_us, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    "law", ["constant:2000", "lognormal:4000,0.5", "two-point:100,9000,0.1", "lognormal:1000,0"]
+)
+def test_the_mean_is_that_of_the_delays(law):
+    """In closed form, up to the chance of a million draws."""
+    assert mean_s(law) == pytest.approx(delays_ns(law, 1, 1_000_000).mean() * 1e-9, rel=0.005)
+
+
 @pytest.mark.parametrize("law", ["gamma:1", "constant:1,2", "lognormal:5"])
 def test_unknown_laws_are_refused(law):
     """Nothing is guessed."""
     with pytest.raises(ValueError, match="no law"):
         delays_ns(law, 1, 1)
+    with pytest.raises(ValueError, match="no law"):
+        mean_s(law)
 
 
 def test_without_freeze_the_latency_is_the_delay():

@@ -28,7 +28,7 @@ def test_the_newest_results_are_found(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"surprise": 1}, {"version": 2}, {"ceiling": {"connections": 1}}, {"machine": None}],
+    [{"surprise": 1}, {"version": 3}, {"ceiling": {"connections": 1}}, {"machine": None}],
 )
 def test_what_is_no_results_file_is_refused(tmp_path, change):
     """Unknown fields, versions and missing parts are errors with a next step."""

@@ -6,11 +6,19 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from synthetic_bundles import with_fingerprints, write_synthetic
+from synthetic_bundles import BEGIN, END, open_rows, with_fingerprints, write_synthetic
 
 from sizebook.lab import calibration, place
-from sizebook.lab.calibration import CLIENTS, ceiling_design, ceiling_treat, first_sessions
+from sizebook.lab.calibration import (
+    CLIENTS,
+    Ceiling,
+    Ceilings,
+    ceiling_design,
+    ceiling_treat,
+    first_sessions,
+)
 from sizebook.lab.profiles import PROFILES
 from sizebook.model.bundle import Fingerprints
 from sizebook.store import Bundle, Project, find_project
@@ -37,12 +45,14 @@ class Bundles:
         self, experiment: str, rate: float, treatment: dict[str, Any], **changed: Any
     ) -> Bundle:
         self.made += 1
-        outcome = changed.pop("outcome", "completed")
+        outcome, rows = changed.pop("outcome", "completed"), changed.pop("rows", None)
         update = {"experiment": experiment, "treatment": treatment, "profile": "quick"} | changed
         spec = self.base.model_copy(update=update)
         name = f"trial-{self.made}"
         facts = {"wall_s": 4800 / rate}
-        return write_synthetic(self.folder, name, spec=spec, facts=facts, outcome=outcome)
+        return write_synthetic(
+            self.folder, name, spec=spec, facts=facts, outcome=outcome, rows=rows
+        )
 
 
 @pytest.fixture
@@ -67,11 +77,62 @@ def test_the_ceiling_is_the_median_over_the_replicates_of_the_best_profile(
     bundles.add("ceiling", 10, lean, profile="smoke")
     bundles.add("ceiling", 10, lean, outcome="failed")
     bundles.add("ceiling", 10, lean, purpose="conditioning")
-    bundles.add("open-rate", 10, lean)
     found = calibration.find_ceilings(project)
-    assert found["LeanHttpUser"].per_s == pytest.approx(65_000)
-    assert found["LeanHttpUser"].bundles == ("trial-1", "trial-2", "trial-3")
-    assert found["HttpUser"].per_s == pytest.approx(3_000)
+    assert found["LeanHttpUser"].closed.per_s == pytest.approx(65_000)
+    assert found["LeanHttpUser"].closed.bundles == ("trial-1", "trial-2", "trial-3")
+    assert found["HttpUser"].closed.per_s == pytest.approx(3_000)
+    assert found["HttpUser"].open is None
+
+
+def search_of(
+    bundles: Bundles, block: int, passed: list[int], failed: list[int], times: int = 2
+) -> None:
+    """One block of the search for the open ceiling: levels that kept the criterion and did not."""
+    levels = calibration.open_search(PROFILES["quick"], 1).levels
+    for index in passed + failed:
+        due = np.arange(BEGIN, END, 10_000_000, dtype=np.int64)
+        rows = open_rows(due, np.full(due.size, 500_000 if index in passed else 2_000_000))
+        for attempt in range(times):
+            treatment = {"rate_per_s": levels[index], "attempt": attempt}
+            bundles.add("open-rate", 4800, treatment, replicate=block, rows=rows)
+
+
+def test_the_open_ceiling_is_the_median_of_the_highest_rates_kept(
+    project: Project, bundles: Bundles
+) -> None:
+    """By client, of the blocks whose search came to its end."""
+    levels = calibration.open_search(PROFILES["quick"], 1).levels
+    search_of(bundles, 0, passed=[14, 15], failed=[16, 18])
+    search_of(bundles, 1, passed=[13], failed=[14])
+    search_of(bundles, 2, passed=[15, 16], failed=[17])
+    search_of(bundles, 3, passed=[14, 18], failed=[])
+    search_of(bundles, 4, passed=[19], failed=[20], times=1)
+    (found,) = calibration.find_ceilings(project).values()
+    assert found.closed is None
+    assert found.open.per_s == levels[15]
+    assert found.open.kind == "open"
+    assert len(found.open.bundles) == 8 + 4 + 6
+
+
+def test_one_search_that_goes_on_is_no_ceiling(project: Project, bundles: Bundles) -> None:
+    search_of(bundles, 0, passed=[14], failed=[])
+    assert calibration.find_ceilings(project) == {}
+
+
+def test_open_loads_have_their_own_ceiling_where_it_is_known() -> None:
+    """A closed loop's never is the open one; the other way round it is better than none."""
+    closed, open_load = Ceiling(9.0, ("a",)), Ceiling(5.0, ("b",), "open")
+    assert Ceilings(closed, open_load).of("open") == open_load
+    assert Ceilings(closed, open_load).of("closed") == closed
+    assert Ceilings(closed).of("open") == closed
+    assert Ceilings(open=open_load).of("closed") is None
+    assert Ceilings().of("open") is None
+
+
+def test_a_rate_of_the_search_is_a_trial_of_poisson_arrivals() -> None:
+    setup = calibration.open_treat(PROFILES["quick"], 7, place())({"rate_per_s": 5000.0})
+    assert (setup.load.seed, setup.load.arrivals.rate_per_s) == (7, 5000.0)
+    assert setup.load.arrivals.poisson
 
 
 def test_another_machines_calibration_does_not_count(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from time import monotonic_ns
 
 import gevent
+import numpy as np
 import pytest
 
-from sizebook.load.clock import Clock, SpinAlarm, make_alarm
+from sizebook.load.clock import MAX_LEAD_NS, Clock, Lead, SpinAlarm, make_alarm
 
 
 @pytest.fixture(params=[make_alarm, SpinAlarm])
@@ -56,3 +57,63 @@ def test_killed_sleeper_does_not_stop_the_others(clock):
     gevent.sleep(0.001)
     first.kill()
     assert gevent.joinall([second], timeout=1)
+
+
+class SlowAlarm:
+    """Rings by hand, to show when it was set."""
+
+    def __init__(self, call):
+        self.call = call
+        self.due_ns = None
+
+    def set(self, due_ns):
+        self.due_ns = due_ns
+
+    def close(self):
+        pass
+
+
+def test_the_lead_becomes_the_lower_quartile_of_what_a_wake_up_takes():
+    """Wake-ups that take 10 to 30 us, evenly: a quarter takes less than 15 us."""
+    lead = Lead()
+    for took_ns in np.random.default_rng(1).uniform(10_000, 30_000, 50_000):
+        lead.learn(early=took_ns < lead.ns)
+    assert lead.ns == pytest.approx(15_000, rel=0.1)
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_the_lead_stays_within_bounds(early):
+    """A process that is never awake in time must not ask for ever more."""
+    lead = Lead()
+    for _ in range(1000):
+        lead.learn(early=early)
+    assert lead.ns == (0 if early else MAX_LEAD_NS)
+
+
+def test_the_alarm_rings_before_the_time_and_nobody_wakes_before_it():
+    """What is left of the lead is waited for, by one sleeper a call."""
+    alarms = []
+    clock = Clock(lambda call: alarms.append(SlowAlarm(call)) or alarms[0])
+    for _ in range(100):
+        clock._lead.learn(early=False)
+    lead_ns = clock._lead.ns
+    due_ns = monotonic_ns() + 50_000_000
+    woken = []
+    for at_ns in (due_ns, due_ns + 1):
+        gevent.spawn(lambda at_ns=at_ns: (clock.sleep_until(at_ns), woken.append(monotonic_ns())))
+    gevent.sleep(0)
+    assert alarms[0].due_ns == due_ns - lead_ns
+    loop = gevent.get_hub().loop
+    loop.run_callback(alarms[0].call)  # for a sleeper that is gone: much too early
+    gevent.sleep(0)
+    assert (woken, clock._lead.ns) == ([], lead_ns)
+    while monotonic_ns() < due_ns - lead_ns:
+        pass
+    loop.run_callback(alarms[0].call)
+    gevent.sleep(0.001)
+    loop.run_callback(alarms[0].call)
+    gevent.sleep(0.001)
+    assert len(woken) == 2
+    assert due_ns <= woken[0]
+    assert alarms[0].due_ns is None
+    clock.close()

@@ -282,6 +282,24 @@ def test_idle_connection_closed_by_the_server(scripted, connect):
     assert (client.retries, client.connects, client.issued) == (2, 3, 3)
 
 
+def test_an_idle_connection_does_not_keep_the_loop_busy(scripted, connect):
+    """What comes unasked is noticed once; the next request looks for itself."""
+    client = connect(scripted(answering(OK, OK, then_close=False)))
+    assert client.request("GET", "/").error == client.request("GET", "/").error == ""
+    assert client._watching  # from one answer to the next
+    rung = []
+    client = connect(scripted(closes_after_each))
+    ring = client._on_readable
+    client._on_readable = lambda: (rung.append(client._reader), ring())
+    assert client.request("GET", "/").error == ""
+    gevent.sleep(0.05)
+    assert len(rung) == 2
+    assert rung[1] is None
+    assert not client._watching
+    assert client.request("GET", "/").error == ""
+    assert client.retries == 1
+
+
 def test_post_is_never_sent_twice(scripted, connect):
     """A POST finds out beforehand that the server has gone; once sent, it is not repeated."""
     client = connect(scripted(closes_after_each))

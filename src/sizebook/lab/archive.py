@@ -19,6 +19,7 @@ from sizebook.stack.jvms import choose_jvm, find_jvms
 from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
 from sizebook.store.bundles import newest_by_key
 from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
+from sizebook.store.tasting import taste_bundles
 
 
 class Archive:
@@ -61,7 +62,10 @@ class Archive:
 
         Raises BundleError for a damaged bundle, UsageError if there is none of this profile.
         """
-        bundles = [open_bundle(path) for path in find_bundles(folder)]
+        paths = list(find_bundles(folder))
+        if not _is_own(self._project, folder):
+            taste_bundles(paths)
+        bundles = [open_bundle(path) for path in paths]
         bundles = [b for b in bundles if b.record.trial.chapter == self._chapter]
         chosen = [b for b in bundles if b.record.trial.profile == profile]
         if not chosen:
@@ -86,6 +90,12 @@ class Archive:
             stale=stale,
             foreign=(measured.machine, measured.jvm) != (present.machine, present.jvm),
         )
+
+
+def _is_own(project: Project, folder: Path) -> bool:
+    """Return whether bundles of a folder were made here, or came with the book."""
+    places = (project.runs, project.published)
+    return any(folder.resolve().is_relative_to(place.resolve()) for place in places)
 
 
 def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:

@@ -6,28 +6,36 @@ calibration chapter shows the same trials that others look up to state their sha
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
+from sizebook.checks.criteria import meet
 from sizebook.checks.sets import good_per_s
 from sizebook.lab.archive import present_fingerprints, readable_bundles
 from sizebook.lab.deployments import null_server
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Session, Setup, Treat, plan_sessions
 from sizebook.lab.profiles import PROFILES, Profile
+from sizebook.lab.search import Search, grid
 from sizebook.lab.trials import Measure
 from sizebook.model.bundle import Fingerprints
+from sizebook.model.criterion import Criterion
 from sizebook.model.design import Design, Factor
-from sizebook.model.load import ClosedLoop, LoadProfile
+from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals
 from sizebook.model.records import Scalar
 from sizebook.stats.noise import NoiseFloor, noise_floor
+from sizebook.stats.search import boundary, next_level
 from sizebook.store import Bundle, Project
 
 CHAPTER = "calibration"
 CEILING = "ceiling"
+OPEN_RATE = "open-rate"
 AA = "aa"
-"""Experiments of the calibration chapter: clients against a null server, A against A."""
+"""Experiments of the calibration chapter: clients against a null server, in a closed loop and at
+the highest rate of an open load; A against A."""
 CLIENTS: Mapping[str, str] = {
     "LeanHttpUser": "null.py",
     "FastHttpUser": "null_fast.py",
@@ -37,6 +45,12 @@ CLIENTS: Mapping[str, str] = {
 USERS = 10
 BODY_BYTES = 1024
 CONDITIONING_S = 1.0
+OPEN_USERS = 100
+OPEN_CRITERION = Criterion(statistic="p99", limit_ms=1.0)
+"""An open load that a worker keeps up with: 99 of 100 answers of a server that costs nothing are
+there a millisecond after the request was due."""
+
+LoadKind = Literal["closed", "open"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,23 @@ class Ceiling:
     """Median over the replicates."""
     bundles: tuple[str, ...]
     """Names of the bundles that it was computed from."""
+    kind: LoadKind = "closed"
+    """``closed``: as many as it can, users without pause. ``open``: due at random, and on time."""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """The ceilings of one client: a schedule can be kept up to a lower rate than a loop reaches."""
+
+    closed: Ceiling | None = None
+    open: Ceiling | None = None
+
+    def of(self, kind: LoadKind) -> Ceiling | None:
+        """Return the ceiling for this kind of load.
+
+        For open loads the closed loop's is taken where no other is known; its ``kind`` says so.
+        """
+        return (self.open or self.closed) if kind == "open" else self.closed
 
 
 def ceiling_design(profile: Profile, seed: int, clients: Iterable[str] = CLIENTS) -> Design:
@@ -85,18 +116,100 @@ def first_sessions(profile: Profile) -> tuple[Session, ...]:
     return plan_sessions(CHAPTER, profile, design, treat, conditioning_s(profile))[:1]
 
 
-def find_ceilings(project: Project) -> dict[str, Ceiling]:
-    """Return the ceiling of each client measured on this machine with the present generator.
+def open_search(profile: Profile, seed: int) -> Search:
+    """Return the search for the highest rate of random arrivals that one worker keeps up with."""
+    return Search(
+        OPEN_RATE,
+        "rate_per_s",
+        grid(1000, 128_000, 1.19),
+        (OPEN_CRITERION,),
+        replicates=profile.replicates,
+        seed=seed,
+        start=14,
+        agree=2 if profile.publishable else 1,
+        most=24,
+    )
+
+
+def open_treat(profile: Profile, seed: int, placement: Placement | None = None) -> Treat:
+    """Return what the search's rates mean: Poisson arrivals, one worker, an answer of 1 kB."""
+    here = placement or place()
+
+    def treat(treatment: Mapping[str, object]) -> Setup:
+        rate_per_s = treatment["rate_per_s"]
+        assert isinstance(rate_per_s, int | float)
+        load = LoadProfile(
+            locustfile=CLIENTS["LeanHttpUser"],
+            arrivals=OpenArrivals(kind="poisson", rate_per_s=rate_per_s, users=OPEN_USERS),
+            phases=profile.phases,
+            settings={"path": "/", "expect_bytes": BODY_BYTES},
+            seed=seed,
+            cpus=here.generator[:1],
+        )
+        return Setup(null_server(here, body_bytes=BODY_BYTES), load)
+
+    return treat
+
+
+def find_ceilings(project: Project) -> dict[str, Ceilings]:
+    """Return the ceilings of each client measured on this machine with the present generator.
 
     Trials of the most thorough profile count. Empty where nothing was calibrated.
     """
-    return {
+    closed = {
         str(client): Ceiling(
             per_s=median(rate for bundle in bundles if (rate := good_per_s(bundle))),
             bundles=tuple(sorted(bundle.id for bundle in bundles)),
         )
-        for client, bundles in _calibrated(project, CEILING, "client").items()
+        for client, bundles in _by_level(_calibrated(project, CEILING), "client").items()
     }
+    open_loads = _open_ceilings(_calibrated(project, OPEN_RATE))
+    return {
+        client: Ceilings(closed.get(client), open_loads.get(client))
+        for client in sorted({*closed, *open_loads})
+    }
+
+
+def _open_ceilings(bundles: Iterable[Bundle]) -> dict[str, Ceiling]:
+    """Return by client the median over the blocks of the highest rate that kept the criterion.
+
+    A block whose search did not come to its end does not count.
+    """
+    blocks: dict[tuple[str, int], list[Bundle]] = defaultdict(list)
+    for bundle in bundles:
+        facts = bundle.record.generator
+        if facts is not None:
+            blocks[facts.client, bundle.record.trial.replicate].append(bundle)
+    rates: dict[str, list[float]] = defaultdict(list)
+    names: dict[str, list[str]] = defaultdict(list)
+    for (client, _), tried in blocks.items():
+        rate_per_s = _highest_kept(tried)
+        if rate_per_s is not None:
+            rates[client].append(rate_per_s)
+            names[client] += [bundle.id for bundle in tried]
+    return {
+        client: Ceiling(median(found), tuple(sorted(names[client])), "open")
+        for client, found in rates.items()
+    }
+
+
+def _highest_kept(tried: Iterable[Bundle]) -> float | None:
+    """Return the last rate that passed in one block; None if none did, or the search goes on."""
+    outcomes: dict[int, list[bool]] = defaultdict(list)
+    search = None
+    for bundle in tried:
+        trial = bundle.record.trial
+        search = open_search(PROFILES[trial.profile], trial.load.seed)
+        rate_per_s = trial.treatment[search.variable]
+        if rate_per_s in search.levels:
+            kept = meet(bundle, OPEN_CRITERION).kept
+            outcomes[search.levels.index(rate_per_s)].append(kept)
+    if search is None or not outcomes:
+        return None
+    levels = search.levels
+    ahead = next_level(outcomes, count=len(levels), start=search.start, agree=search.agree)
+    last = boundary(outcomes).last_pass
+    return float(levels[last]) if ahead is None and last is not None else None
 
 
 def find_floor(project: Project, measure: Measure = good_per_s) -> NoiseFloor:
@@ -105,16 +218,16 @@ def find_floor(project: Project, measure: Measure = good_per_s) -> NoiseFloor:
     The first trial of each fresh JVM counts. Without any trials there is no floor, and the result
     says why.
     """
-    groups = _calibrated(project, AA, "name").values()
+    groups = _by_level(_calibrated(project, AA), "name").values()
     first = [[b for b in bundles if b.record.trial.treatment.get("pass", 1) == 1]
              for bundles in groups]  # fmt: skip
     values = [[value for b in bundles if (value := measure(b)) is not None] for bundles in first]
     return noise_floor(values)
 
 
-def _calibrated(project: Project, experiment: str, factor: str) -> dict[Scalar, list[Bundle]]:
-    """Return the calibration's completed trials by level, of the most thorough profile there is."""
-    best: dict[str, dict[Scalar, list[Bundle]]] = {}
+def _calibrated(project: Project, experiment: str) -> list[Bundle]:
+    """Return the calibration's completed trials of the most thorough profile there is."""
+    best: dict[str, list[Bundle]] = defaultdict(list)
     for bundle in readable_bundles(project.runs / CHAPTER):
         spec = bundle.record.trial
         if (
@@ -123,9 +236,15 @@ def _calibrated(project: Project, experiment: str, factor: str) -> dict[Scalar, 
             and bundle.record.outcome == "completed"
             and _same_instrument(bundle.record.fingerprints, present_fingerprints(project, spec))
         ):
-            groups = best.setdefault(spec.profile, {})
-            groups.setdefault(spec.treatment[factor], []).append(bundle)
-    return best[max(best, key=list(PROFILES).index)] if best else {}
+            best[spec.profile].append(bundle)
+    return best[max(best, key=list(PROFILES).index)] if best else []
+
+
+def _by_level(bundles: Iterable[Bundle], factor: str) -> dict[Scalar, list[Bundle]]:
+    groups: dict[Scalar, list[Bundle]] = defaultdict(list)
+    for bundle in bundles:
+        groups[bundle.record.trial.treatment[factor]].append(bundle)
+    return dict(groups)
 
 
 def _same_instrument(then: Fingerprints, now: Fingerprints) -> bool:

@@ -23,7 +23,7 @@ from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
 from sizebook.lab.archive import present_fingerprints
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
-from sizebook.lab.calibration import Ceiling, find_ceilings
+from sizebook.lab.calibration import Ceilings, find_ceilings
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.planning import SETUP_GUESS_S, Session, planned_s
 from sizebook.lab.progress import Progress
@@ -139,7 +139,7 @@ class Bench:
         self.project = project
         self.host = host
         self.runner = runner
-        self.ceilings: dict[str, Ceiling] = {}
+        self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
         self._generators = generators
         self._aside = aside

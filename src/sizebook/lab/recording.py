@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sizebook.lab.calibration import Ceiling
+from sizebook.lab.calibration import Ceilings, LoadKind
 from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
     BundleRecord,
@@ -22,6 +22,7 @@ from sizebook.model.bundle import (
     Fingerprints,
     MachineFacts,
 )
+from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.sampler import Sampler
@@ -59,15 +60,22 @@ class TrialRecord:
         """Note on both clocks that the load starts."""
         self.wall_ns, self.monotonic_ns = time.time_ns(), time.monotonic_ns()
 
-    def end(self, ceilings: Mapping[str, Ceiling]) -> None:
-        """Note how far the clocks have moved apart, and the ceiling of the client that was used."""
+    def end(self, ceilings: Mapping[str, Ceilings]) -> None:
+        """Note how far the clocks have moved apart, and the ceiling of the client that was used.
+
+        Of its ceilings it is the one for this trial's kind of load.
+        """
         self.facts["wall_drift_ns"] = (time.time_ns() - self.wall_ns) - (
             time.monotonic_ns() - self.monotonic_ns
         )
         client = self.collected.facts.client if self.collected is not None else ""
-        if (ceiling := ceilings.get(client)) is not None:
-            self.facts |= {"ceiling_per_s": ceiling.per_s}
-            self.facts |= {"ceiling_from": " ".join(ceiling.bundles)}
+        kind: LoadKind = "closed" if isinstance(self.spec.load.arrivals, ClosedLoop) else "open"
+        if (ceiling := ceilings.get(client, Ceilings()).of(kind)) is not None:
+            self.facts |= {
+                "ceiling_per_s": ceiling.per_s,
+                "ceiling_kind": ceiling.kind,
+                "ceiling_from": " ".join(ceiling.bundles),
+            }
 
     def mark_logs(self) -> dict[Path, int]:
         """Return the present size of each log, so that the bundle gets this trial's part only."""

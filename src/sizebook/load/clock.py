@@ -1,8 +1,10 @@
 """Waiting until a nanosecond: one kernel timer for all greenlets of the generator.
 
 gevent's own sleep ends on the next millisecond of ``epoll_wait`` and counts from a cached time, so
-an arrival would start up to a millisecond early or late. A ``timerfd`` wakes the event loop on the
-nanosecond, costs one system call a wake-up, and needs no spinning, which would show as CPU.
+an arrival would start up to a millisecond early or late. A ``timerfd`` costs one system call a
+wake-up and needs no spinning, which would show as CPU. What the kernel then takes to wake the
+process (5 us on bare metal, 20 us on a virtual machine) is learned, and the alarm set so much
+earlier.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ from heapq import heappop, heappush
 from time import monotonic_ns
 from typing import Any, Protocol
 
-from gevent.hub import Waiter, get_hub
+import greenlet  # type: ignore[import-untyped]
+from gevent.hub import get_hub
 
 _CLOCK_MONOTONIC = 1
 _TFD_TIMER_ABSTIME = 1
 _SPIN_NS = 1_500_000
+LEAD_STEP_NS = 100
+MAX_LEAD_NS = 40_000
 
 
 class Alarm(Protocol):
@@ -44,7 +49,7 @@ class TimerFdAlarm:
     """Alarm on Linux's ``timerfd``. Raises OSError where the system has none."""
 
     def __init__(self, call: Callable[[], None]) -> None:
-        library = ctypes.CDLL(None, use_errno=True)
+        library = ctypes.PyDLL(None, use_errno=True)  # which keeps the GIL: a call takes 0.3 us
         try:
             self._settime = library.timerfd_settime
             create = library.timerfd_create
@@ -99,14 +104,35 @@ def make_alarm(call: Callable[[], None]) -> Alarm:
         return SpinAlarm(call)
 
 
+class Lead:
+    """How much before a due time the alarm has to ring: what a quick wake-up takes here.
+
+    A quantile found while it is used, by steps up and down in the ratio of its odds (Robbins and
+    Monro, Annals of Mathematical Statistics 22, 1951). It is the lower quartile: three of four
+    wake-ups come after the due time still, the fourth waits for it a microsecond or a few.
+    """
+
+    def __init__(self) -> None:
+        self.ns = 0
+
+    def learn(self, *, early: bool) -> None:
+        """Take into account whether the process was awake before the due time."""
+        if early:
+            self.ns = max(self.ns - 3 * LEAD_STEP_NS, 0)
+        else:
+            self.ns = min(self.ns + LEAD_STEP_NS, MAX_LEAD_NS)
+
+
 class Clock:
     """Lets any number of greenlets sleep until a time on CLOCK_MONOTONIC."""
 
     def __init__(self, alarm: Callable[[Callable[[], None]], Alarm] = make_alarm) -> None:
-        self._hub = get_hub()
-        self._sleepers: list[tuple[int, int, Any]] = []
+        self._to_loop = get_hub().switch
+        self._sleepers: list[list[Any]] = []
+        """Heap of due time, number, and the greenlet that sleeps; None: it sleeps no more."""
         self._count = 0
-        self._alarm = alarm(self._wake_due)
+        self._lead = Lead()
+        self._alarm = alarm(self._ring)
 
     def sleep_until(self, due_ns: int) -> None:
         """Return at ``due_ns`` or as soon after it as the event loop gets there.
@@ -115,32 +141,43 @@ class Clock:
         """
         if monotonic_ns() >= due_ns:
             return
-        waiter = Waiter(self._hub)
         self._count += 1
-        heappush(self._sleepers, (due_ns, self._count, waiter))
-        if self._sleepers[0][2] is waiter:
-            self._alarm.set(due_ns)
-        waiter.get()
+        sleeper = [due_ns, self._count, greenlet.getcurrent()]
+        heappush(self._sleepers, sleeper)
+        if self._sleepers[0] is sleeper:
+            self._alarm.set(due_ns - self._lead.ns)
+        try:
+            self._to_loop()
+        finally:
+            sleeper[2] = None
 
     def wake_all(self) -> None:
         """Wake every sleeper now. To be called from the event loop."""
         sleepers, self._sleepers = self._sleepers, []
         self._alarm.set(None)
-        for _, _, waiter in sleepers:
-            _wake(waiter)
+        for sleeper in sleepers:
+            _wake(sleeper)
 
     def close(self) -> None:
         """Release the alarm; nobody may sleep any more."""
         self._alarm.close()
 
-    def _wake_due(self) -> None:
+    def _ring(self) -> None:
         sleepers = self._sleepers
+        if not sleepers:
+            return
+        due_ns = sleepers[0][0]
+        early_ns = due_ns - monotonic_ns()
+        if early_ns <= self._lead.ns:  # else it rang for a sleeper that is gone
+            self._lead.learn(early=early_ns > 0)
+            # Once a call only: answers that came meanwhile must not wait for the next arrival.
+            while monotonic_ns() < due_ns:
+                pass
         while sleepers and sleepers[0][0] <= monotonic_ns():
-            _wake(heappop(sleepers)[2])
-        self._alarm.set(sleepers[0][0] if sleepers else None)
+            _wake(heappop(sleepers))
+        self._alarm.set(sleepers[0][0] - self._lead.ns if sleepers else None)
 
 
-def _wake(waiter: Any) -> None:
-    greenlet = waiter.greenlet
-    if greenlet is not None and not greenlet.dead:  # else its greenlet was killed meanwhile
-        waiter.switch(None)
+def _wake(sleeper: list[Any]) -> None:
+    if sleeper[2] is not None:  # else its greenlet was killed meanwhile
+        sleeper[2].switch()

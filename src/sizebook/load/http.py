@@ -98,9 +98,13 @@ class HttpClient:
         self.deadline_ns = 0
         self._timeout_ns = sweep.timeout_ns
         self._hub = get_hub()
-        self._wait = self._hub.wait
+        self._to_loop = self._hub.switch
         self._sock: _socket.socket | None = None
         self._readable: Any = None
+        self._watching = False
+        """Whether the event loop tells that there is something to read."""
+        self._reader: Any = None
+        """The greenlet to be woken when there is."""
         self._cookies: dict[bytes, bytes] = {}
         self._built = target.built
         sweep.clients.append(self)
@@ -164,6 +168,7 @@ class HttpClient:
             self._readable.stop()
             self._readable.close()
             self._readable = None
+            self._watching = False
             sock.close()
 
     def _build(self, method: str, path: str, headers: Headers, body: bytes) -> bytes:
@@ -220,10 +225,34 @@ class HttpClient:
     def _wait_writable(self, sock: _socket.socket) -> None:
         watcher = self._hub.loop.io(sock.fileno(), WRITE)
         try:
-            self._wait(watcher)
+            self._hub.wait(watcher)
         finally:
             watcher.stop()
             watcher.close()
+
+    def _wait_readable(self) -> None:
+        """Wait for input with a watcher that stays on from one answer to the next.
+
+        Switched on and off for each answer, it would cost a system call each.
+        """
+        if not self._watching:
+            self._watching = True
+            self._readable.start(self._on_readable)
+        self._reader = greenlet.getcurrent()
+        try:
+            self._to_loop()
+        finally:
+            self._reader = None
+
+    def _on_readable(self) -> None:
+        reader = self._reader
+        if reader is not None:
+            reader.switch()
+            return
+        # Nobody asked: the server closes an idle connection, or says more than it should. The next
+        # request will see; until then the loop must not tell it again and again.
+        self._watching = False
+        self._readable.stop()
 
     def _has_input(self) -> bool:
         assert self._sock is not None
@@ -242,7 +271,7 @@ class HttpClient:
         sent = sock.send(wire)
         if sent != len(wire):
             self._send_rest(sock, memoryview(wire)[sent:])
-        self._wait(self._readable)
+        self._wait_readable()
         data = self._receive(exchange)
         # The usual case: a head seen before and the whole body in one piece.
         end = data.find(b"\r\n\r\n")
@@ -255,7 +284,7 @@ class HttpClient:
                 return
 
         def more() -> bytes:
-            self._wait(self._readable)  # even where bytes are there: others want to run, too
+            self._wait_readable()  # even where bytes are there: others want to run, too
             return self._receive(exchange)
 
         read_answer(
@@ -282,7 +311,7 @@ class HttpClient:
                 data = self._sock.recv(RECEIVE_BYTES)
                 break
             except BlockingIOError:
-                self._wait(self._readable)
+                self._wait_readable()
         if not data:
             raise ClosedByServerError
         exchange.received_bytes += len(data)
