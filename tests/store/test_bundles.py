@@ -4,6 +4,7 @@ import subprocess
 
 import polars as pl
 import pytest
+from synthetic_bundles import counter_rows
 
 from sizebook.model.bundle import BundleRecord, Execution, Fingerprints, MachineFacts
 from sizebook.model.errors import BundleError, TrialError
@@ -51,7 +52,7 @@ def make_record(key="k", outcome="completed", started="2026-01-01T00:00:00Z"):
 
 def write(folder, name="b", **fields):
     with BundleWriter(folder, name) as writer:
-        writer.table("counters.parquet", pl.DataFrame({"value": [1.0, 2.0]}))
+        writer.table("counters.parquet", counter_rows({("host", "swap_in_bytes"): 1.0}))
         return writer.commit(make_record(**fields))
 
 
@@ -60,7 +61,7 @@ def test_a_bundle_written_is_the_bundle_read(tmp_path):
     written = write(tmp_path)
     read = open_bundle(tmp_path / "b")
     assert read.record == written.record
-    assert read.counters["value"].to_list() == [1.0, 2.0]
+    assert read.counters["value"].to_list() == [1000.0, 1001.0]
     verify_bundle(read)
 
 
@@ -84,6 +85,16 @@ def test_what_a_killed_writer_left_is_not_a_bundle_and_is_removed(tmp_path):
     assert not partial.exists()
 
 
+def test_folders_of_other_names_are_not_removed(tmp_path):
+    """What no writer made is nobody's to sweep away, hidden or not."""
+    names = (".partial-", ".partial-x-ab", ".partial-1", ".partial-99999999999999-ab", ".partials")
+    for name in names:
+        (tmp_path / name).mkdir()
+    (tmp_path / ".partial-1-ab").symlink_to(tmp_path / ".partials")
+    assert remove_partial(tmp_path) == 0
+    assert len(list(tmp_path.iterdir())) == len(names) + 1
+
+
 def test_a_writer_at_work_is_left_alone(tmp_path):
     """The folder of a process that lives is not swept away."""
     partial = tmp_path / f".partial-{os.getppid()}-abcd"
@@ -96,7 +107,7 @@ def test_a_writer_at_work_is_left_alone(tmp_path):
     ("damage", "message"),
     [
         (lambda p: (p / "trial.json").unlink(), "no readable trial.json"),
-        (lambda p: (p / "trial.json").write_text("{"), "invalid json"),
+        (lambda p: (p / "trial.json").write_text("{"), "invalid JSON"),
         (lambda p: (p / "trial.json").write_bytes(b"\xff\xfe"), "not UTF-8"),
         (lambda p: (p / "counters.parquet").unlink(), "no file counters.parquet"),
         (lambda p: (p / "counters.parquet").write_bytes(b"x"), "of 1 bytes"),
@@ -129,8 +140,8 @@ def test_unknown_versions_fields_and_escaping_names_are_refused(tmp_path):
     for change, message in (
         ({"version": 99}, "version 99"),
         ({"surprise": 1}, "extra inputs"),
-        ({"files": {"../x": {"sha256": "0", "bytes": 1}}}, "leads out"),
-        ({"files": {"/etc/hostname": {"sha256": "0", "bytes": 1}}}, "leads out"),
+        ({"files": {"../x": {"sha256": "0" * 64, "bytes": 1}}}, "leads out"),
+        ({"files": {"/etc/hostname": {"sha256": "0" * 64, "bytes": 1}}}, "leads out"),
     ):
         path.write_text(json.dumps(good | change))
         with pytest.raises(BundleError, match=message):

@@ -9,20 +9,26 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sizebook.model.plain_text import show_plainly, steers
+
 
 def print_json(data: Any) -> None:
-    """Print data as JSON on standard output."""
-    print(json.dumps(data, indent=1, ensure_ascii=False))
+    """Print data as JSON on standard output; what would steer a terminal is escaped in it."""
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    print("".join(json.dumps(c)[1:-1] if c != "\n" and steers(c) else c for c in text))
 
 
 def print_table(rows: Sequence[Mapping[str, str]], title: str = "") -> None:
-    """Print rows as a table; the keys of the first row are the headings. Text is never markup."""
+    """Print rows as a table; the keys of the first row are the headings. Text is never markup.
+
+    What would steer a terminal is shown as an escape.
+    """
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=160)
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     for heading in rows[0] if rows else ():
-        table.add_column(heading, overflow="fold")
+        table.add_column(show_plainly(heading), overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(*map(show_plainly, row.values()))
     console.print(table)

@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sizebook.model.records import Record, Scalars, Strings
 from sizebook.model.trial import TrialSpec
 
 BUNDLE_FORMAT = "sizebook-bundle"
 BUNDLE_VERSION = 1
-CAPTURE_VERSION = 2
+CAPTURE_VERSION = 3
 """Raised whenever load, probes or phases change in a way that makes old samples incomparable."""
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+"""A number of things: whole, and exact as a double too."""
+
+Nanoseconds = Annotated[int, Field(ge=0, le=2**62)]
+"""A time of a clock; sums and differences of two fit into 64 bits."""
+
+Amount = Annotated[float, Field(ge=0)]
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+LONGEST_TRIAL_NS = 7 * 24 * 3600 * 10**9
+"""From the first phase's begin to the last one's end: windows of a trial fit into memory."""
+
+LONGEST_ANSWER_NS = 3600 * 10**9
+"""Longest latency that is recorded: what the histograms reach."""
+
+MOST_FILES = 1000
+"""Files of a bundle."""
+
+_FILE_NAME = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._-]{0,99}/){0,2}"
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(parquet|hlog|json|log)"
+)
+
+
+def _check_file_name(name: str) -> str:
+    shown = name[:100]
+    if name.startswith("/") or ".." in re.split(r"[/\\]", name):
+        raise ValueError(f"file name {shown!r} that leads out of the bundle")
+    if not _FILE_NAME.fullmatch(name):
+        raise ValueError(
+            f"file name {shown!r}, which is none of a bundle's: letters, digits, '.', '_' and '-', "
+            "at most two folders deep, ending in .parquet, .hlog, .json or .log"
+        )
+    if name in ("trial.json", "left-out.json"):
+        raise ValueError(f"file name {name!r}, which has no checksum in 'trial.json'")
+    return name
+
+
+def _check_file_names(files: dict[str, FileRecord]) -> dict[str, FileRecord]:
+    if len(files) > MOST_FILES:
+        raise ValueError(f"{len(files)} files; a bundle holds at most {MOST_FILES}")
+    if len({name.lower() for name in files}) != len(files):
+        raise ValueError("two file names that differ only in upper and lower case")
+    return files
+
+
+FileName = Annotated[str, AfterValidator(_check_file_name)]
+"""Place of a file below the bundle's folder, folders separated by ``/``."""
 
 PHASES = ("ramp", "warm-up", "measured", "drain")
 """Phases of a trial in order; a sample carries the index of its phase."""
@@ -52,13 +101,16 @@ COUNTER_COLUMNS = {
 }
 """Columns of ``counters.parquet``: one row a reading, CLOCK_MONOTONIC in ns, long format."""
 
+SCHEDULE_COLUMNS = {"offset_ns": "Int64"}
+"""Columns of ``schedule.parquet``: due times of an open load, ns from the first phase's begin."""
+
 
 class PhaseMark(Record):
     """One phase as it was run: CLOCK_MONOTONIC ns of its begin and end."""
 
     name: Literal["ramp", "warm-up", "measured", "drain"]
-    begin_ns: int
-    end_ns: int
+    begin_ns: Nanoseconds
+    end_ns: Nanoseconds
 
 
 class GeneratorFacts(Record):
@@ -72,12 +124,12 @@ class GeneratorFacts(Record):
     """Requests that were answered wrongly or not at all."""
     dropped: Count
     """Arrivals that were due and never started."""
-    cpu_s: float
+    cpu_s: Amount
     """CPU seconds of the generator's processes from first request to the end of the drain."""
-    wall_s: float
-    lag_p99_ms: float
+    wall_s: Amount
+    lag_p99_ms: Amount
     """99th percentile of how late the generator's own 10 ms clock tick came: the worst worker's."""
-    lag_max_ms: float
+    lag_max_ms: Amount
     late_starts: Count = 0
     """Open arrivals that started more than 1 ms after their intended time."""
     iterations: Count = 0
@@ -86,7 +138,7 @@ class GeneratorFacts(Record):
     client: str = ""
     """User class that sent the requests: ``LeanHttpUser``, ``FastHttpUser``, ``HttpUser``, or the
     name of another base; several are joined by ``+``. Empty: not recorded."""
-    worker_cpu_s: tuple[float, ...] = ()
+    worker_cpu_s: tuple[Amount, ...] = ()
     """``cpu_s`` by worker; each is one event loop, which cannot use more than one CPU."""
 
 
@@ -131,9 +183,9 @@ class Execution(Record):
 
     started_utc: str
     """ISO 8601, seconds, UTC."""
-    wall_ns: int
+    wall_ns: Nanoseconds
     """Wall clock at ``monotonic_ns``, so that times can be put on the calendar."""
-    monotonic_ns: int
+    monotonic_ns: Nanoseconds
     session: str
     """Trials that shared one start of the stack carry the same session."""
     position: Count
@@ -151,7 +203,7 @@ class Execution(Record):
 class FileRecord(Record):
     """Checksum and size of one file of the bundle."""
 
-    sha256: str
+    sha256: Sha256
     bytes: Count
 
 
@@ -171,4 +223,4 @@ class BundleRecord(Record):
     failure: str = ""
     """One line that says why, when the outcome is ``failed``."""
     generator: GeneratorFacts | None
-    files: dict[str, FileRecord]
+    files: Annotated[dict[FileName, FileRecord], AfterValidator(_check_file_names)]

@@ -11,7 +11,7 @@ from sizebook.model.records import Record, Scalars
 CpuSet = tuple[int, ...]
 """Numbers of the logical CPUs that a process may use; empty means any."""
 
-Positive = Annotated[int, Field(gt=0)]
+Positive = Annotated[int, Field(gt=0, le=2**40)]
 
 
 class JvmRole(Record):
@@ -20,7 +20,7 @@ class JvmRole(Record):
     kind: Literal["jvm"] = "jvm"
     role: Literal["app", "backend", "nullserver"]
     host: str = "local"
-    nodes: Positive = 1
+    nodes: Annotated[int, Field(gt=0, le=1000)] = 1
     heap_mib: Positive = 256
     """Heap of each node in MiB: initial and maximum size alike."""
     cpus: CpuSet = ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from sizebook.model.plain_text import show_plainly
+
 
 class UserError(Exception):
     """Something the user can mend: what was found, what was expected, what to do next.
 
-    ``str()`` is one line. The command line prints that line and exits with 1; any other exception
-    is a bug and keeps its traceback.
+    ``str()`` is one line in which nothing steers a terminal. The command line prints that line and
+    exits with 1; any other exception is a bug and keeps its traceback.
     """
 
     def __init__(self, *, found: str, expected: str, next_step: str) -> None:
@@ -18,7 +20,7 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         text = f"found {self.found}; expected {self.expected}; next: {self.next_step}"
-        return " ".join(text.split())
+        return show_plainly(" ".join(text.split()))
 
     def __reduce__(self) -> tuple[object, tuple[type[UserError], str, str, str]]:
         return _rebuild, (type(self), self.found, self.expected, self.next_step)

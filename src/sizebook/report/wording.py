@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sizebook.model.plain_text import show_plainly
+
 MISSING = "not measured"
 NARROW_SPACE = "\u202f"
 
@@ -33,6 +35,11 @@ class Sentence:
 
     texts: tuple[str, ...]
     placeholders: tuple[Placeholder, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the gaps, each once."""
+        return list(dict.fromkeys(each.name for each in self.placeholders))
 
     def join(self, words: list[str]) -> str:
         """Give the whole text with a word in each gap."""
@@ -66,6 +73,7 @@ def format_scalar(value: Scalar, spec: str, unit: str = "") -> str:
         words = "yes" if value else "no"
     else:
         words = format(value, spec)
+    words = show_plainly(words) if isinstance(value, str) else words
     return words + (NARROW_SPACE + unit if unit else "")
 
 
@@ -85,6 +93,22 @@ def parse_template(template: str) -> Sentence:
         placeholders.append(Placeholder(field, spec or ""))
         texts.append("")
     return Sentence(tuple(texts), tuple(placeholders))
+
+
+def choose(
+    texts: Mapping[str, str], chosen: str, known: Mapping[str, object], passed: set[str]
+) -> Sentence:
+    """Give the chosen template, taken apart, after all of them were checked.
+
+    Each may name what is ``known``; what was ``passed`` must be named by one of them. Raises
+    ValueError, so that a mistake does not wait for the day on which another text is chosen.
+    """
+    parsed = {name: parse_template(text) for name, text in texts.items()}
+    named = {name for sentence in parsed.values() for name in sentence.names}
+    if named - set(known) or passed - named:
+        missing, unused = sorted(named - set(known)), sorted(passed - named)
+        raise ValueError(f"placeholders without value: {missing}; values without place: {unused}")
+    return parsed[chosen]
 
 
 def fill(sentence: Sentence, values: Mapping[str, Scalar]) -> list[str]:

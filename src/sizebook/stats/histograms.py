@@ -38,9 +38,13 @@ OUTCOMES = ("ok", "failed")
 
 _LINE = re.compile(
     r"Tag=(?P<tag>[A-Za-z0-9_.~%/-]{1,2000}),"
-    r"(?P<begin>-?\d+\.\d+),(?P<length>\d+\.\d+),\d+\.\d+,(?P<payload>[A-Za-z0-9+/=]{1,400000})"
+    r"(?P<begin>-?\d{1,10}\.\d{1,9}),(?P<length>\d{1,6}\.\d{1,9}),\d{1,10}\.\d{1,9},"
+    r"(?P<payload>[A-Za-z0-9+/=]{1,400000})"
 )
 _ORIGIN = re.compile(r"#origin_monotonic_ns=(\d{1,19})")
+_MAX_LINE = 500_000
+"""Letters of a line, of which a tag takes at most 2 000 and a payload 400 000."""
+_MAX_COUNT = 1 << 53
 _MAX_DECODED_BYTES = 1 << 20
 """A histogram of this layout takes at most 34 kB of counts in 9-byte numbers: 300 kB."""
 
@@ -52,6 +56,7 @@ class IntervalLogError(ValueError):
 _UNREADABLE = (
     ValueError,
     IndexError,
+    OverflowError,
     binascii.Error,
     zlib.error,
     struct.error,
@@ -128,7 +133,7 @@ def read_interval_log(path: Path) -> list[Interval]:
     origin_ns: int | None = None
     found: list[Interval] = []
     with path.open(encoding="ascii", errors="replace") as log:
-        for number, line in enumerate(log, start=1):
+        for number, line in enumerate(iter(lambda: log.readline(_MAX_LINE), ""), start=1):
             text = line.rstrip("\n")
             if origin := _ORIGIN.fullmatch(text):
                 origin_ns = int(origin[1])
@@ -225,6 +230,8 @@ def _interval(match: re.Match[str], origin_ns: int) -> Interval:
     histogram = HdrHistogram.decode(match["payload"])
     counts = hdr.counts_of(histogram)
     indexes = np.flatnonzero(counts)
+    if float(counts[indexes].astype(np.float64).sum()) > _MAX_COUNT:
+        raise ValueError(f"more than {_MAX_COUNT} values")
     return Interval(
         begin_ns=origin_ns + round(float(match["begin"]) * SECOND_NS),
         length_ns=round(float(match["length"]) * SECOND_NS),

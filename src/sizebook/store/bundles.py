@@ -3,30 +3,67 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 import psutil
-from pydantic import ValidationError
 
-from sizebook.model.bundle import BUNDLE_FORMAT, BUNDLE_VERSION, BundleRecord, FileRecord
+from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError, TrialError
 from sizebook.store.columns import ColumnStore, RequestColumns
 from sizebook.store.fingerprints import fingerprint_file
+from sizebook.store.left_out import LEFT_OUT, parse_left_out
+from sizebook.store.once import Once
+from sizebook.store.plain_files import open_plain, plain_size, read_plain
+from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, damaged, parse_record
+from sizebook.store.tables import (
+    COUNTERS,
+    DAY_NS,
+    REQUESTS,
+    SCHEDULE,
+    UNREADABLE,
+    TableError,
+    TimeRange,
+    count_rows,
+    read_table,
+)
 
-RECORD = "trial.json"
-REQUESTS = "requests.parquet"
-COUNTERS = "counters.parquet"
+__all__ = [
+    "COUNTERS",
+    "HISTOGRAMS",
+    "PARTIAL",
+    "RECORD",
+    "REQUESTS",
+    "SCHEDULE",
+    "Bundle",
+    "BundleWriter",
+    "find_bundles",
+    "newest_by_key",
+    "open_bundle",
+    "remove_partial",
+    "verify_bundle",
+    "verify_file",
+]
+
 HISTOGRAMS = "latency.hlog"
-SCHEDULE = "schedule.parquet"
-_PARTIAL = ".partial-"
-_MAX_RECORD_BYTES = 4 * 2**20
+PARTIAL = ".partial-"
+"""How the name of a folder begins that is not complete yet."""
+_PARTIAL_NAME = re.compile(r"\.partial-[0-9]{1,9}-[0-9a-f]+")
+MOST_BYTES = {".parquet": 4 * 2**30, ".hlog": 256 * 2**20, ".json": 16 * 2**20, ".log": 16 * 2**20}
+"""Longest file of a bundle, by the ending of its name."""
+_MOST_DEPTH = 32
+
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -35,6 +72,9 @@ class Bundle:
 
     path: Path
     record: BundleRecord
+    """What ``trial.json`` holds; of its files only those that are there."""
+    left_out: tuple[str, ...] = ()
+    """Files that ``trial.json`` names and the bundle came without, on purpose."""
 
     @property
     def id(self) -> str:
@@ -44,7 +84,7 @@ class Bundle:
     @cached_property
     def sha256(self) -> str:
         """Checksum of ``trial.json``, which holds the checksums of all other files."""
-        return fingerprint_file(self.path / RECORD)
+        return hashlib.sha256(_read_small(self.path, RECORD, MOST_RECORD_BYTES)).hexdigest()
 
     @cached_property
     def requests(self) -> pl.DataFrame:
@@ -60,8 +100,8 @@ class Bundle:
 
         Raises BundleError if the bundle came without its requests, or the file is damaged.
         """
-        height = self._read(REQUESTS, lambda path: pl.scan_parquet(path).select(pl.len()).collect())
-        return RequestColumns(ColumnStore(self._request_column), slice(0, height.item()))
+        height = self._read(REQUESTS, lambda _, rows: rows)
+        return RequestColumns(ColumnStore(self.request_column), slice(0, height))
 
     @cached_property
     def counters(self) -> pl.DataFrame:
@@ -82,35 +122,48 @@ class Bundle:
         return self.requests.filter(pl.col("phase") == "measured")
 
     def _table(self, name: str) -> pl.DataFrame:
-        return self._read(name, pl.read_parquet)
+        return self._read(name, lambda path, _: read_table(path, self._times))
 
-    def _request_column(self, column: str) -> pl.Series:
-        frame = self._read(REQUESTS, lambda path: pl.read_parquet(path, columns=[column]))
+    def request_column(self, column: str) -> pl.Series:
+        """Return one column of the requests, which is not kept."""
+        frame = self._read(REQUESTS, lambda path, _: read_table(path, self._times, [column]))
         return frame.to_series()
 
-    def _read(self, name: str, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+    def _read(self, name: str, read: Callable[[Path, int], _Read]) -> _Read:
         if name not in self.record.files:
             raise BundleError(
                 found=f"bundle {self.id} without {name}",
                 expected="a bundle with it",
                 next_step="measure the trial on this machine; published bundles are slimmed",
             )
-        if name not in self._verified:
-            verify_file(self, name)
-            self._verified.add(name)
         try:
-            return read(self.path / name)
-        except (pl.exceptions.PolarsError, OSError) as error:
+            rows = self._rows.get(name, lambda: self._verify_table(name))
+            return read(self.path / name, rows)
+        except TableError as error:
+            raise damaged(self.id, f"{name} with {error}") from error
+        except UNREADABLE as error:
+            first_line = str(error).partition("\n")[0][:300]
             raise BundleError(
-                found=f"{name} of bundle {self.id} cannot be read: {error}",
+                found=f"{name} of bundle {self.id} cannot be read: {first_line}",
                 expected="a Parquet file",
                 next_step="remove the bundle and measure again",
             ) from error
 
+    def _verify_table(self, name: str) -> int:
+        verify_file(self, name)
+        return count_rows(self.path / name, self.record.files[name].bytes)
+
     @cached_property
-    def _verified(self) -> set[str]:
-        """Files whose checksum was found to be the recorded one."""
-        return set()
+    def _times(self) -> TimeRange:
+        phases = self.record.execution.phases
+        if not phases:
+            return TimeRange()
+        return TimeRange(max(0, phases[0].begin_ns - DAY_NS), phases[-1].end_ns + DAY_NS)
+
+    @cached_property
+    def _rows(self) -> Once[str, int]:
+        """Rows of the tables whose checksum and form were found good; threads wait for one."""
+        return Once()
 
 
 class BundleWriter:
@@ -121,7 +174,7 @@ class BundleWriter:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._final = folder / name
-        self.path = folder / f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
+        self.path = folder / f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
         self._committed = False
 
     def __enter__(self) -> BundleWriter:
@@ -149,7 +202,9 @@ class BundleWriter:
                 if path.is_file()
             }
             record = record.model_copy(update={"files": files})
-            (self.path / RECORD).write_text(record.model_dump_json(indent=1) + "\n")
+            text = record.model_dump_json(indent=1) + "\n"
+            parse_record(text.encode(), self._final.name)
+            (self.path / RECORD).write_text(text, encoding="utf-8")
             for path in self.path.rglob("*"):
                 _sync(path)
             _sync(self.path)
@@ -163,43 +218,40 @@ def open_bundle(path: Path) -> Bundle:
     """Return the bundle in a folder, its record checked and its files there with their sizes.
 
     Checksums of tables are verified when a table is read; ``verify_bundle`` does all at once.
-    Raises BundleError for anything that is not a whole bundle of a version known here.
+    Raises BundleError for anything that is not a whole bundle of a version known here. Files that
+    the record does not name are not looked at.
     """
-    try:
-        if (path / RECORD).stat().st_size > _MAX_RECORD_BYTES:
-            raise _damaged(path, f"{RECORD} of more than {_MAX_RECORD_BYTES} bytes")
-        text = (path / RECORD).read_text()
-    except OSError as error:
-        raise _damaged(path, f"no readable {RECORD} ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise _damaged(path, f"{RECORD} that is not UTF-8") from error
-    try:
-        record = BundleRecord.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _damaged(path, f"{RECORD} with {first['msg'].lower()} at {where!r}") from error
-    if record.format != BUNDLE_FORMAT or record.version != BUNDLE_VERSION:
-        raise BundleError(
-            found=f"bundle {path.name} of version {record.version}",
-            expected=f"version {BUNDLE_VERSION}",
-            next_step="use the release of Sizebook that wrote it, or measure again",
-        )
+    record = parse_record(_read_small(path, RECORD, MOST_RECORD_BYTES), path.name)
+    left_out: tuple[str, ...] = ()
+    if os.path.lexists(path / LEFT_OUT):
+        left_out = parse_left_out(_read_small(path, LEFT_OUT, MOST_RECORD_BYTES), path.name, record)
     for name, file in record.files.items():
-        inside = path / name
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise _damaged(path, f"file name {name!r} that leads out of the bundle")
-        if not inside.is_file() or inside.is_symlink():
-            raise _damaged(path, f"no file {name}")
-        if inside.stat().st_size != file.bytes:
-            raise _damaged(path, f"{name} of {inside.stat().st_size} bytes, not {file.bytes}")
-    return Bundle(path, record)
+        found = plain_size(path, name)
+        if name in left_out:
+            if found is not None:
+                raise damaged(path.name, f"{name}, which {LEFT_OUT} says is not there")
+            continue
+        if file.bytes > MOST_BYTES[Path(name).suffix]:
+            raise damaged(path.name, f"{name} of {file.bytes} bytes, which is too long to read")
+        if found is None:
+            raise damaged(path.name, f"no file {name}")
+        if found != file.bytes:
+            raise damaged(path.name, f"{name} of {found} bytes, not {file.bytes}")
+    if left_out:
+        there = {name: file for name, file in record.files.items() if name not in left_out}
+        record = record.model_copy(update={"files": there})
+    return Bundle(path, record, left_out)
 
 
 def verify_file(bundle: Bundle, name: str) -> None:
     """Raise BundleError unless the file's checksum is the recorded one."""
-    if fingerprint_file(bundle.path / name) != bundle.record.files[name].sha256:
-        raise _damaged(bundle.path, f"{name} whose checksum is not the recorded one")
+    try:
+        with os.fdopen(open_plain(bundle.path / name), "rb") as source:
+            found = hashlib.file_digest(source, "sha256").hexdigest()
+    except OSError as error:
+        raise damaged(bundle.id, f"no readable {name} ({error.strerror})") from error
+    if found != bundle.record.files[name].sha256:
+        raise damaged(bundle.id, f"{name} whose checksum is not the recorded one")
 
 
 def verify_bundle(bundle: Bundle) -> None:
@@ -208,20 +260,36 @@ def verify_bundle(bundle: Bundle) -> None:
         verify_file(bundle, name)
 
 
+def _read_small(folder: Path, name: str, most_bytes: int) -> bytes:
+    try:
+        return read_plain(folder / name, most_bytes)
+    except OSError as error:
+        raise damaged(folder.name, f"no readable {name} ({error.strerror})") from error
+
+
 def find_bundles(folder: Path) -> Iterator[Path]:
-    """Yield the bundle folders at or below ``folder``, oldest name first; partial ones never."""
-    if (folder / RECORD).is_file():
-        yield folder
-        return
-    if folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            if path.is_dir() and not path.name.startswith("."):
-                yield from find_bundles(path)
+    """Yield the bundle folders at or below ``folder``, oldest name first; partial ones never.
+
+    Links to folders below it are not followed. Raises BundleError for a folder that cannot be read.
+    """
+    waiting = [(folder, 0)]
+    while waiting:
+        here, depth = waiting.pop()
+        try:
+            if os.path.lexists(here / RECORD):
+                yield here
+            elif depth < _MOST_DEPTH and here.is_dir():
+                inner = [p for p in here.iterdir() if not p.name.startswith(".")]
+                folders = [p for p in inner if p.is_dir() and not p.is_symlink()]
+                waiting += [(p, depth + 1) for p in sorted(folders, reverse=True)]
+        except OSError as error:
+            raise damaged(here.name, f"no readable contents ({error.strerror})") from error
 
 
 def remove_partial(folder: Path) -> int:
     """Remove what killed writers left half-written; return how many folders that were."""
-    stale = [p for p in folder.rglob(f"{_PARTIAL}*") if p.is_dir() and not _writer_lives(p)]
+    found = [p for p in folder.rglob(f"{PARTIAL}*") if _PARTIAL_NAME.fullmatch(p.name)]
+    stale = [p for p in found if p.is_dir() and not p.is_symlink() and not _writer_lives(p)]
     for path in stale:
         shutil.rmtree(path, ignore_errors=True)
     return len(stale)
@@ -243,7 +311,7 @@ def _rank(bundle: Bundle) -> tuple[bool, str]:
 
 def _writer_lives(path: Path) -> bool:
     """Return whether the process that the folder is named after is there and older than it."""
-    pid = int(path.name.removeprefix(_PARTIAL).split("-")[0])
+    pid = int(path.name.removeprefix(PARTIAL).split("-")[0])
     try:
         born = psutil.Process(pid).create_time()
         return pid != os.getpid() and born <= path.stat().st_mtime + 1.0
@@ -257,14 +325,6 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _damaged(path: Path, what: str) -> BundleError:
-    return BundleError(
-        found=f"bundle {path.name} with {what}",
-        expected="a whole bundle as Sizebook writes it",
-        next_step="remove the bundle's folder and measure again, or get a fresh copy",
-    )
 
 
 @contextlib.contextmanager

@@ -1,0 +1,34 @@
+"""Text that somebody else wrote, shown as what it is: nothing in it steers a terminal or a page."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+
+def steers(char: str) -> bool:
+    """Return whether a character does something instead of being seen.
+
+    Such are control characters (with them escape sequences of terminals), marks that turn the
+    direction of writing, ends of lines and of paragraphs, and what Unicode has not assigned.
+    """
+    kind = unicodedata.category(char)
+    return kind[0] == "C" or kind in ("Zl", "Zp")
+
+
+def show_plainly(text: str) -> str:
+    """Return the text on one line, its steering characters as escapes such as ``\\x1b``.
+
+    >>> show_plainly("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode("ascii") if steers(char) else char for char in text
+    )
+
+
+def escape_html(text: str) -> str:
+    """Return the text as HTML that shows it, in an element or an attribute; nothing in it acts."""
+    return html.escape(show_plainly(text))
