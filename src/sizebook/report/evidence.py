@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,19 @@ class EvidenceSource:
 
 
 @dataclass(frozen=True)
+class EvidenceFile:
+    """One file of the project behind a result, such as a table of reported data."""
+
+    file: str
+    """Its path below the project's folder, with slashes."""
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not _SHA256.fullmatch(self.sha256):
+            raise ValueError(f"file {self.file}: {self.sha256!r} is no SHA-256 in hexadecimal")
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that is needed to audit a result and to make it again."""
 
@@ -40,15 +53,24 @@ class Evidence:
     command: str
     commit: str
     harness: str
+    files: Sequence[EvidenceFile] = ()
+
+    def with_files(self, files: Sequence[EvidenceFile]) -> Evidence:
+        """Give the same evidence with these files behind its results."""
+        return replace(self, files=tuple(files))
 
     def as_record(
-        self, content_sha256: str, sources: Sequence[EvidenceSource] = ()
+        self,
+        content_sha256: str,
+        sources: Sequence[EvidenceSource] = (),
+        files: Sequence[EvidenceFile] = (),
     ) -> dict[str, Any]:
         """Give the record as plain JSON data, with the checksum of what is shown.
 
-        ``sources`` are the bundles behind this one result; without any, the chapter's.
+        ``sources`` are the bundles behind this one result; without any, the chapter's. The same
+        for ``files``, which the record lists only where there are some.
         """
-        return {
+        record: dict[str, Any] = {
             "chapter": self.chapter,
             "parameters": {name: _plain(value) for name, value in self.parameters.items()},
             "sources": [asdict(source) for source in sources or self.sources],
@@ -57,6 +79,9 @@ class Evidence:
             "harness": self.harness,
             "sha256": content_sha256,
         }
+        if behind := tuple(files) or tuple(self.files):
+            record["files"] = [asdict(file) for file in behind]
+        return record
 
 
 def make_evidence(
@@ -64,6 +89,7 @@ def make_evidence(
     parameters: Mapping[str, Any],
     sources: Sequence[EvidenceSource],
     command: str,
+    files: Sequence[EvidenceFile] = (),
 ) -> Evidence:
     """Give the evidence of one chapter's run, with today's commit and harness version filled in."""
     return Evidence(
@@ -73,6 +99,7 @@ def make_evidence(
         command=command,
         commit=find_commit(),
         harness=sizebook.__version__,
+        files=tuple(files),
     )
 
 

@@ -1,37 +1,33 @@
-"""What the five reports printed, as tidy tables."""
+"""What the five reports printed, as tidy tables and single values."""
 
 from __future__ import annotations
+
+import difflib
 
 import polars as pl
 
 from sizebook.model.errors import UsageError
-from sizebook.store import Project, find_project
-
-_TEXT = {
-    "measurements": ("value",),
-    "parameters": (),
-    "claims": ("reported_ratio",),
-}
+from sizebook.model.reported import ReportedClaim
+from sizebook.report.reported_files import read_reported
+from sizebook.store import Project
 
 
 def reported(table: str, project: Project | None = None) -> pl.DataFrame:
     """Return ``measurements``, ``parameters`` or ``claims`` as printed in the reports.
 
-    All columns are text but ``value`` and ``reported_ratio``. Raises UsageError for another name.
+    All columns are text but ``value`` and ``reported_ratio``. Raises UsageError for another name
+    and UserError for a file that breaks the schema (``model.reported``).
     """
-    if table not in _TEXT:
-        raise UsageError(
-            found=f"reported table {table!r}",
-            expected=f"one of {', '.join(_TEXT)}",
-            next_step="see data/reported/README.md",
-        )
-    path = (project or find_project()).root / "data" / "reported" / f"{table}.csv"
-    frame = pl.read_csv(path, infer_schema_length=0)
-    return frame.with_columns(pl.col(name).cast(pl.Float64, strict=False) for name in _TEXT[table])
+    return read_reported(table, project).frame
 
 
 def find_reported(
-    source: str, metric: str, treatment: str = "", project: Project | None = None
+    source: str,
+    metric: str,
+    treatment: str = "",
+    project: Project | None = None,
+    *,
+    scenario: str = "",
 ) -> pl.DataFrame:
     """Return the measurements of a report with this metric whose treatment holds each part.
 
@@ -40,6 +36,8 @@ def find_reported(
     frame = reported("measurements", project).filter(
         (pl.col("source") == source) & (pl.col("metric") == metric)
     )
+    if scenario:
+        frame = frame.filter(pl.col("scenario") == scenario)
     for part in filter(None, treatment.split(";")):
         frame = frame.filter(pl.col("treatment").str.split(";").list.contains(part))
     return frame
@@ -53,3 +51,30 @@ def conditions(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     return frame.with_columns(
         pl.col("treatment").str.extract(rf"(?:^|;){name}=([^;]*)").alias(name) for name in names
     )
+
+
+def reported_claims(project: Project | None = None) -> dict[str, ReportedClaim]:
+    """Return the claims of the reports by id, in the order of the file."""
+    rows = read_reported("claims", project).rows
+    return {row.claim_id: row for row in rows if isinstance(row, ReportedClaim)}
+
+
+def reported_claim(claim_id: str, project: Project | None = None) -> ReportedClaim:
+    """Return one claim by its id. Raises UsageError that names similar ids."""
+    claims = reported_claims(project)
+    if claim_id not in claims:
+        near = difflib.get_close_matches(claim_id, claims, n=3, cutoff=0.4)
+        raise UsageError(
+            found=f"no claim {claim_id!r}",
+            expected=f"an id such as {', '.join(near or list(claims)[:3])}",
+            next_step="see data/reported/claims.csv",
+        )
+    return claims[claim_id]
+
+
+def reported_ratio(claim_id: str, project: Project | None = None) -> float | None:
+    """Return the ratio metric(left) / metric(right) that a report prints, None if it prints none.
+
+    Raises UsageError for an unknown id.
+    """
+    return reported_claim(claim_id, project).reported_ratio

@@ -53,6 +53,9 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("measured", "reported", "published"),
     ("app", "database", "backend", "generator"),
     ("local", "remote"),
+    # the reports' own products
+    ("ES", "JCo", "JRA"),
+    ("bare metal", "Xen PVM", "Xen HVM", "VMware ESX"),
 )
 _SLOTS = {name: slot for family in _FAMILIES for slot, name in enumerate(family)}
 

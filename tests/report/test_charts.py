@@ -1,0 +1,93 @@
+"""Charts of single values are built and drawn for every shape of data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sizebook.report import charts
+from sizebook.report.chart import prepare_chart, render_svg
+
+FRAME = pl.DataFrame(
+    {
+        "what": ["a", "a", "b"],
+        "mode": ["x", "y", "x"],
+        "value": [1.0, 20.0, 300.0],
+        "low": [0.5, 10.0, 100.0],
+        "high": [2.0, 40.0, 900.0],
+        "words": ["≈ 1", "20", "300"],
+        "step": [1, 1, 2],
+    }
+)
+
+
+def spec_of(chart: Any) -> dict[str, Any]:
+    """Give the specification of a chart that can be drawn."""
+    spec, _ = prepare_chart(chart)
+    assert render_svg(spec).startswith("<svg")
+    return spec
+
+
+@pytest.mark.parametrize("series", [None, "mode"])
+@pytest.mark.parametrize("scale", ["linear", "log", "symlog"])
+@pytest.mark.parametrize("ranges", [{}, {"low": "low", "high": "high"}])
+@pytest.mark.parametrize("label", [None, "words"])
+def test_dots_are_drawn_in_every_way(
+    series: str | None, scale: Any, ranges: dict[str, str], label: str | None
+) -> None:
+    """Marks, with a range and a label if asked for, on each scale."""
+    spec = spec_of(
+        charts.dots(FRAME, value="value", category="what", x_title="ms", series=series,
+                    scale=scale, label=label, **ranges)  # type: ignore[arg-type]
+    )  # fmt: skip
+    marks = [layer["mark"]["type"] for layer in spec.get("layer", [spec])]
+    assert marks == ["rule"] * bool(ranges) + ["point"] + ["text"] * bool(label)
+
+
+def test_a_logarithmic_scale_has_a_tick_a_decade() -> None:
+    """From below the least value to above the greatest; given ticks win."""
+
+    def ticks(**options: Any) -> Any:
+        chart = charts.dots(FRAME, value="value", category="what", x_title="ms", **options)
+        return spec_of(chart)["encoding"]["x"]["axis"].get("values")
+
+    assert ticks(scale="log") == [1, 10, 100, 1000]
+    assert ticks(scale="log", ticks=(5, 50)) == [5, 50]
+    assert ticks() is None
+
+
+def test_dots_take_one_value_and_none() -> None:
+    """A single row, and a frame without rows."""
+    for rows in (1, 0):
+        spec_of(charts.dots(FRAME.head(rows), value="value", category="what", x_title="ms",
+                            series="mode", scale="log", label="words"))  # fmt: skip
+
+
+def test_lines_take_numbers_and_levels() -> None:
+    """``x`` is a number, or a level in the order of the frame."""
+    by_number = spec_of(charts.lines(FRAME, x="step", y="value", x_title="step", y_title="ms"))
+    assert by_number["encoding"]["x"]["type"] == "quantitative"
+    by_level = spec_of(
+        charts.lines(FRAME, x="what", y="value", x_title="what", y_title="ms", series="mode",
+                     ordered=True)
+    )  # fmt: skip
+    assert by_level["encoding"]["x"]["type"] == "ordinal"
+    assert by_level["encoding"]["strokeDash"]["field"] == "mode"
+
+
+@pytest.mark.parametrize(("share", "resolved"), [("", "independent"), ("x", "shared")])
+def test_panels_have_titles_a_width_and_one_legend(share: Any, resolved: str) -> None:
+    """Panels keep the width given, share colours, and an axis where asked."""
+    panel = charts.dots(FRAME, value="value", category="what", x_title="ms", series="mode")
+    chart = charts.panels({"first": panel, "second": panel}, width_px=200, share=share)
+    spec, fluid = prepare_chart(chart)
+    assert not fluid
+    assert [view["width"] for view in spec["concat"]] == [200, 200]
+    assert [view["title"]["text"] for view in spec["concat"]] == ["first", "second"]
+    assert (spec["resolve"]["scale"]["color"], spec["resolve"]["scale"]["x"]) == (
+        "shared",
+        resolved,
+    )
+    assert ">second</text>" in render_svg(spec)

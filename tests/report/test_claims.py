@@ -1,0 +1,365 @@
+"""Claims put to the test: which trials count, every verdict, every reason (synthetic numbers)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import polars as pl
+import pytest
+
+from sizebook.checks.sets import SET_RULES
+from sizebook.model.claim import CLAIM_VERDICTS, Claim, ClaimOutcome, own_claim
+from sizebook.model.errors import UsageError
+from sizebook.report.claim_card import render_card, render_text
+from sizebook.report.claims import decide_claim, decide_event_claim, find_claim, leave_untested
+from sizebook.report.evidence import hash_json
+from sizebook.report.page import Page
+from sizebook.stats.noise import noise_floor
+
+SLOWER = own_claim("slower", "b takes longer than a <script>.", "gt")
+LEFT, RIGHT = {"name": "b"}, {"name": "a"}
+VALUES = {"a": [1.0, 1.02, 0.99, 1.01], "b": [1.5, 1.52, 1.49, 1.53], "c": [1.01, 1.0, 1.0, 1.0]}
+
+
+def rows(verdict: str = "valid", **values: list[float | None]) -> pl.DataFrame:
+    """Return one row a trial: a treatment for each keyword, a replicate for each of its values."""
+    table = [
+        {"name": name, "replicate": number, "verdict": verdict, "bundle": f"{name}-{number}",
+         "total_time_s": value, "throughput_per_s": value, "ok": value == 1.0}
+        for name, each in (values or VALUES).items()
+        for number, value in enumerate(each)
+    ]  # fmt: skip
+    return pl.DataFrame(table)
+
+
+def trials_of(frame: pl.DataFrame, profile: str = "quick", machines: int = 1) -> list[Any]:
+    """Return stand-ins for the trials behind a frame."""
+    return [
+        SimpleNamespace(
+            verdict=row["verdict"],
+            bundle=SimpleNamespace(
+                id=row["bundle"],
+                sha256="a" * 64,
+                record=SimpleNamespace(
+                    trial=SimpleNamespace(profile=profile, load=SimpleNamespace(locustfile="x")),
+                    fingerprints=SimpleNamespace(
+                        machine=number % machines, stack="s", locustfile="l", capture_version=1
+                    ),
+                    generator=None,
+                ),
+            ),
+        )
+        for number, row in enumerate(frame.iter_rows(named=True))
+    ]
+
+
+def decide(frame: pl.DataFrame, claim: Claim = SLOWER, **options: Any) -> ClaimOutcome:
+    """Return the outcome of a claim about b beside a."""
+    trials = trials_of(frame, options.pop("profile", "quick"), options.pop("machines", 1))
+    pairs = options.pop("pairs", [(LEFT, RIGHT)])
+    metric = options.pop("metric", "total_time_s")
+    options = {"least": 1.1} | options
+    return decide_claim(
+        claim, frame, metric, pairs, chapter="alpha", trials=trials, **options
+    ).outcome
+
+
+def test_a_clear_effect_confirms_and_its_absence_contradicts() -> None:
+    """Ratio, interval and number of replicates stand beside the verdict."""
+    found = decide(rows())
+    assert (found.verdict, found.n, found.chapter) == ("confirmed", 4, "alpha")
+    assert found.effect == pytest.approx(1.5, abs=0.02)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.effect < found.high
+    assert decide(rows(), pairs=[({"name": "c"}, RIGHT)]).verdict == "contradicted"
+    assert decide(rows(), pairs=[(RIGHT, LEFT)]).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("relation", "metric", "left", "verdict"),
+    [
+        ("gt", "total_time_s", "b", "confirmed"),
+        ("increases", "total_time_s", "b", "confirmed"),
+        ("lt", "total_time_s", "b", "contradicted"),
+        ("decreases", "total_time_s", "b", "contradicted"),
+        ("approx", "total_time_s", "c", "confirmed"),
+        ("level", "total_time_s", "c", "confirmed"),
+        ("approx", "total_time_s", "b", "contradicted"),
+        # less time and more throughput are improvements, which "stagnates" denies
+        ("stagnates", "total_time_s", "c", "confirmed"),
+        ("stagnates", "total_time_s", "b", "confirmed"),
+        ("stagnates", "throughput_per_s", "c", "confirmed"),
+        ("stagnates", "throughput_per_s", "b", "contradicted"),
+    ],
+)
+def test_every_relation_is_read_as_the_reports_mean_it(
+    relation: Any, metric: str, left: str, verdict: str
+) -> None:
+    """Left beside right, and the metric's own better direction for "stagnates"."""
+    claim = own_claim("x", "x.", relation)
+    found = decide(rows(), claim, metric=metric, pairs=[({"name": left}, RIGHT)])
+    assert (found.verdict, found.relation) == (verdict, relation)
+
+
+@pytest.mark.parametrize("verdict", ["noisy", "generator-bound", "no steady state", "stale"])
+def test_only_valid_trials_count(verdict: str) -> None:
+    """Without a valid trial on one side nothing is decided, and the verdicts are counted."""
+    good, bad = rows(a=[1.0, 1.0, 1.0]), rows(verdict, b=[1.5, 1.5, 1.5])
+    found = decide(pl.concat([good, bad]))
+    assert (found.verdict, found.effect, found.n) == ("undetermined", None, 0)
+    assert f"no valid trial of name b: 3 {verdict}" in found.reason
+    one = pl.concat([good, bad.head(2), rows(b=[None, None, 1.5])])
+    mixed = decide(one.filter(pl.col("total_time_s").is_not_null()))
+    assert (mixed.verdict, mixed.n) == ("undetermined", 1)
+
+
+def test_a_replicate_with_a_doubtful_part_does_not_count() -> None:
+    """Where several trials make one value of a block, all of them must be valid."""
+    frame = rows().with_columns(
+        verdict=pl.when(pl.col("bundle") == "b-1").then(pl.lit("noisy")).otherwise("verdict")
+    )
+    twice = pl.concat([frame, frame.with_columns(bundle=pl.col("bundle") + "x",
+                                                 verdict=pl.lit("valid"))])  # fmt: skip
+    assert decide(twice).n == 3
+
+
+@pytest.mark.parametrize(
+    ("frame", "profile", "why"),
+    [
+        (rows(a=[1.0, 1.0]), "quick", "no trial of name b"),
+        (rows().head(0), "quick", "no trial of name b"),
+        (rows(), "smoke", "the smoke profile proves that it works, not how fast"),
+    ],
+)
+def test_what_was_not_run_says_so(frame: pl.DataFrame, profile: str, why: str) -> None:
+    """No trial, or a smoke run: not run, with the reason."""
+    found = decide(frame, profile=profile)
+    assert (found.verdict, found.reason, found.effect) == ("not run", why, None)
+
+
+def test_one_replicate_decides_nothing() -> None:
+    """The ratio is shown without an interval."""
+    found = decide(rows(a=[1.0], b=[1.5]))
+    assert (found.verdict, found.low, found.n) == ("undetermined", None, 1)
+    assert found.effect == pytest.approx(1.5)
+    assert "one replicate" in found.reason
+
+
+def test_a_treatment_is_not_compared_with_itself() -> None:
+    """Parameters that make both sides one treatment put nothing to the test."""
+    found = decide(rows(), pairs=[(RIGHT, RIGHT)])
+    assert (found.verdict, "same trials" in found.reason) == ("not run", True)
+
+
+def test_trials_of_two_machines_are_not_compared() -> None:
+    """The rule over sets of trials forbids it; a rule with that id exists."""
+    assert "SB703-comparable" in {rule.id for rule in SET_RULES}
+    found = decide(rows(), machines=2)
+    assert (found.verdict, found.n) == ("undetermined", 0)
+    assert "2 machines" in found.reason
+
+
+def test_blocks_are_paired_where_both_sides_have_the_same() -> None:
+    """A disturbance that hits a whole block does not hide the effect."""
+    shaken = {"a": [1.0, 2.0, 4.0, 8.0], "b": [1.5, 3.1, 5.9, 12.2]}
+    assert decide(rows(**shaken)).verdict == "confirmed"
+    assert decide(rows(**shaken).filter(pl.col("bundle") != "b-3")).verdict == "undetermined"
+
+
+def test_the_least_effect_comes_from_the_noise_floor() -> None:
+    """Without one of the chapter's: what the floor can see, and 1.05 at least."""
+    quiet = noise_floor([[1.0, 1.001, 0.999]] * 4)
+    loud = noise_floor([[1.0, 1.3, 0.8]] * 4)
+    assert decide(rows(), least=None).least == 1.05
+    assert decide(rows(), least=None, floor=quiet).least == 1.05
+    found = decide(rows(), least=None, floor=loud)
+    assert found.least == pytest.approx(loud.least_ratio(4, 4))
+    assert "noise floor" in found.least_basis
+    assert decide(rows(), least=1.02, floor=loud).least == 1.02
+
+
+def test_all_pairs_must_show_it() -> None:
+    """One that was not run leaves it open, unless another one is against it."""
+    both = decide(rows(), pairs=[(LEFT, RIGHT), (LEFT, {"name": "c"})])
+    assert (both.verdict, len(both.comparisons)) == ("confirmed", 2)
+    gone = (LEFT, {"name": "gone"})
+    open_one = decide(rows(), pairs=[(LEFT, RIGHT), gone])
+    assert (open_one.verdict, open_one.effect) == ("undetermined", None)
+    assert "1 of 2 comparisons: no trial of name gone" in open_one.reason
+    assert [one.verdict for one in open_one.comparisons] == ["confirmed", "not run"]
+    against = decide(rows(), pairs=[(RIGHT, LEFT), gone])
+    assert against.verdict == "contradicted"
+    assert against.effect == pytest.approx(0.66, abs=0.02)
+    assert decide(rows(), pairs=[gone, gone]).verdict == "not run"
+
+
+def decide_event(frame: pl.DataFrame, *levels: dict[str, str]) -> ClaimOutcome:
+    claim = own_claim("x", "It works.", "recovers")
+    trials = trials_of(frame)
+    return decide_event_claim(claim, frame, "ok", levels, chapter="a", trials=trials).outcome
+
+
+def test_an_event_must_happen_in_every_replicate() -> None:
+    """All, none, some, nothing."""
+    frame = rows(a=[1.0, 1.0], b=[2.0, 2.0], c=[1.0, 2.0])
+    assert decide_event(frame, {"name": "a"}).verdict == "confirmed"
+    assert decide_event(frame, {"name": "b"}).verdict == "contradicted"
+    assert decide_event(frame, {"name": "c"}).verdict == "undetermined"
+    assert decide_event(frame, {"name": "d"}).verdict == "not run"
+    assert decide_event(frame, {"name": "a"}, {"name": "b"}).verdict == "contradicted"
+    assert decide_event(frame, {"name": "a"}, {"name": "d"}).verdict == "undetermined"
+    assert decide_event(frame, {"name": "a"}).comparisons[0].right == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"claim": own_claim("x", "x.", "fails")}, "event"),
+        ({"claim": own_claim("x", "x.", "stagnates"), "metric": "ok"}, "more or less is better"),
+        ({"metric": "nothing"}, "nothing"),
+        ({"pairs": [({"users": 1}, RIGHT)]}, "users"),
+        ({"relation": "lt"}, "a note"),
+    ],
+)
+def test_a_claim_that_cannot_be_read_is_refused(options: dict[str, Any], words: str) -> None:
+    """An event as comparison, a metric or level that is not there, another relation unexplained."""
+    with pytest.raises(UsageError, match=words):
+        decide(rows(), **options)
+
+
+def test_trials_must_be_those_of_the_frame() -> None:
+    """Evidence that misses a trial of the comparison is refused."""
+    with pytest.raises(UsageError, match="not among 'trials'"):
+        decide_claim(SLOWER, rows(), "total_time_s", [(LEFT, RIGHT)], chapter="a",
+                     trials=trials_of(rows().head(3)))  # fmt: skip
+
+
+def test_another_relation_is_tested_with_a_note() -> None:
+    """The record has the relation as tested, and why."""
+    found = decide(rows(), relation="lt", note="read the other way")
+    assert (found.relation, found.note, found.verdict) == ("lt", "read the other way",
+                                                           "contradicted")  # fmt: skip
+
+
+def test_claims_of_the_reports_are_found_by_id() -> None:
+    """Unknown ones and those that are not transferable are refused with a next step."""
+    claim = find_claim("gw-threads-1")
+    assert (claim.source, claim.relation) == ("gateway-2012", "decreases")
+    assert claim.reported_ratio == pytest.approx(10 / 35, abs=1e-4)
+    with pytest.raises(UsageError, match="no claim 'gw-nothing'"):
+        find_claim("gw-nothing")
+    with pytest.raises(UsageError, match="not transferable"):
+        find_claim("gw-odata-1")
+
+
+def test_an_outcome_survives_its_record() -> None:
+    """What is written as JSON is read back as it was; anything else is refused."""
+    for outcome in (decide(rows()), leave_untested(SLOWER, "a", "no disk").outcome):
+        record = json.loads(json.dumps(outcome.as_record(), allow_nan=False))
+        assert ClaimOutcome.from_record(record) == outcome
+    for broken in ({}, record | {"verdict": "true"}, record | {"more": 1}):
+        with pytest.raises(ValueError, match="claim"):
+            ClaimOutcome.from_record(broken)
+
+
+def test_a_card_says_all_and_escapes_text() -> None:
+    """Statement, test, measured ratio with interval, verdict and why; no markup from data."""
+    outcome = decide(rows(), pairs=[(LEFT, RIGHT), (LEFT, {"name": "c"})])
+    html = render_card(outcome, SLOWER)
+    assert "<script>" not in html
+    assert "b takes longer than a &lt;script&gt;." in html
+    for words in (
+        "own-slower",
+        "confirmed",
+        "Total time: greater",
+        "n = 4",
+        "name b beside name a",
+    ):
+        assert words in html
+    assert "Measured: 1.5" in render_text(outcome)
+
+
+@pytest.fixture
+def shown() -> Iterator[list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Give the outputs that a page displays, as bundle and record."""
+    outputs: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+    def store(bundle: dict[str, Any], raw: bool, metadata: dict[str, Any]) -> None:
+        assert raw
+        outputs.append((bundle, metadata["sizebook"]))
+
+    with mock.patch("sizebook.report.page.display", store):
+        yield outputs
+
+
+def publish(page: Page, frame: pl.DataFrame, **options: Any) -> ClaimOutcome:
+    """Decide the claim on a page, with stand-ins for trials."""
+    trials = trials_of(frame)
+    with mock.patch("sizebook.report.page.claims.gather", return_value=trials):
+        return page.claim(SLOWER, frame, "total_time_s", LEFT, RIGHT, trials=[], **options)
+
+
+def test_a_page_shows_a_claim_with_the_evidence_of_its_treatments(shown: list[Any]) -> None:
+    """The sources are the trials compared, the checksum is that of the claim."""
+    page = Page("alpha", {}, command="sizebook run alpha")
+    outcome = publish(page, rows())
+    bundle, record = shown[0]
+    assert (record["kind"], record["key"]) == ("claim", "own-slower")
+    assert record["claim"] == outcome.as_record()
+    assert record["evidence"]["sha256"] == hash_json(record["claim"])
+    sources = [source["bundle"] for source in record["evidence"]["sources"]]
+    assert sources == [f"{name}-{n}" for name in "ba" for n in range(4)]
+    assert set(bundle) == {"text/html", "text/plain"}
+    with pytest.raises(ValueError, match="before"):
+        publish(page, rows())
+    with pytest.raises(ValueError, match="left with right"):
+        page.claim(SLOWER, rows(), "total_time_s", LEFT, trials=[])
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (rows(), "Slower, 1.50 times by 3."),
+        (rows(a=[1.0, 1.0], b=[1.0, 1.0]), "Not slower."),
+        (rows(a=[1.0], b=[1.5]), "The valid trials do not decide it: one replicate"),
+        (rows(a=[1.0]), "It was not put to the test in this run: no trial of name b."),
+    ],
+)
+def test_prose_follows_the_verdict(frame: pl.DataFrame, words: str, shown: list[Any]) -> None:
+    """The text of the verdict is shown, with its numbers, and the record names the claim."""
+    page = Page("alpha", {}, command="sizebook run alpha")
+    publish(page, frame)
+    page.says("own-slower", confirmed="Slower, {effect:.2f} times by {x}.",
+              contradicted="Not slower.", x=3)  # fmt: skip
+    bundle, record = shown[1]
+    assert bundle["text/plain"].startswith(words)
+    assert (record["kind"], record["claims"]) == ("prose", ["own-slower"])
+    assert all(number["key"].startswith("own-slower-") for number in record["numbers"])
+
+
+def test_prose_is_checked_for_every_verdict(shown: list[Any]) -> None:
+    """A mistake in a text that is not shown today is found today."""
+    page = Page("alpha", {}, command="sizebook run alpha")
+    with pytest.raises(ValueError, match="not decided"):
+        page.says("own-slower", confirmed="x", contradicted="y")
+    publish(page, rows())
+    with pytest.raises(ValueError, match="nothing"):
+        page.says("own-slower", confirmed="x", contradicted="{nothing}")
+    with pytest.raises(ValueError, match="values without place"):
+        page.says("own-slower", confirmed="x", contradicted="y", unused=1)
+    assert len(shown) == 1
+
+
+def test_a_claim_left_untested_has_a_reason(shown: list[Any]) -> None:
+    """No reason, no record."""
+    page = Page("alpha", {}, command="sizebook run alpha")
+    with pytest.raises(UsageError, match="reason"):
+        page.claim_untested(SLOWER, " ")
+    assert page.claim_untested(SLOWER, "no second disk").verdict == "not run"
+    assert shown[0][1]["claim"]["reason"] == "no second disk"
+    assert set(CLAIM_VERDICTS) == {"confirmed", "contradicted", "undetermined", "not run"}
