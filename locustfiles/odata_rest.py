@@ -160,14 +160,14 @@ class FlightReader(SharedBatch):
 
     @classmethod
     def set_up(cls, setup: SetUp) -> dict[str, Any]:
-        """Ask for the list once, take the keys out of it, and try the first flight."""
+        """Ask for the list once, take the keys out of it, and try the last flight."""
         form = representation(str(setup.settings["representation"]), str(setup.settings["mode"]))
         list_check = form.list_check(int(setup.settings["flights"]))
         answer = setup.get(form.list_path, check=list_check, headers=form.headers)
         items = [form.detail(key) for key in form.keys_of(answer.body)]
         if len(items) != setup.settings["flights"]:
             raise ValueError(f"{len(items)} keys in a list of {setup.settings['flights']} flights")
-        path, check = items[0]
+        path, check = items[-1]
         setup.get(path, check=check, headers=form.headers)
         return {"form": form, "list_check": list_check, "items": items}
 

@@ -6,13 +6,25 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
 from IPython.display import display
 
-from sizebook.lab import ChapterLab, Trials
+from sizebook.lab import ChapterLab, Trial, Trials
 from sizebook.lab import doubts as doubts_of
+from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
-from sizebook.report import wording
-from sizebook.report.evidence import Evidence, EvidenceSource, hash_json, hash_text, make_evidence
+from sizebook.report import claim_card, claims, wording
+from sizebook.report.evidence import (
+    Evidence,
+    EvidenceFile,
+    EvidenceSource,
+    hash_json,
+    hash_text,
+    make_evidence,
+)
+from sizebook.report.reported_files import evidence_files
+from sizebook.stats.noise import NoiseFloor
+from sizebook.store import Project
 
 __all__ = ["METADATA_KEY", "EvidenceSource", "Page"]
 
@@ -44,10 +56,16 @@ class Page:
         *,
         command: str,
         sources: Sequence[EvidenceSource] = (),
+        project: Project | None = None,
     ) -> None:
-        """Open the page of a chapter; ``sources`` stand behind results that name no trials."""
+        """Open the page of a chapter; ``sources`` stand behind results that name no trials.
+
+        The reports' claims are looked up in ``project``, by default the one around this folder.
+        """
         self.evidence: Evidence = make_evidence(_checked_key(chapter), parameters, sources, command)
         self._numbers: dict[str, wording.Scalar] = {}
+        self._claims: dict[str, claims.Decided] = {}
+        self._project = project
 
     @classmethod
     def of(cls, lab: ChapterLab, **levels: Any) -> Page:
@@ -55,7 +73,8 @@ class Page:
         parameters = {"profile": lab.profile.name, "source": lab.source, "seed": lab.seed} | levels
         words = ["sizebook run", lab.chapter, f"--profile {lab.profile.name}"]
         words += [f"-p {name}={_as_parameter(value)}" for name, value in levels.items()]
-        return cls(lab.chapter, parameters, command=" ".join([*words, f"-p seed={lab.seed}"]))
+        command = " ".join([*words, f"-p seed={lab.seed}"])
+        return cls(lab.chapter, parameters, command=command, project=lab.project)
 
     def figure(
         self,
@@ -65,16 +84,18 @@ class Page:
         alt: str,
         *,
         trials: Behind = (),
+        files: Sequence[EvidenceFile] = (),
         doubts: Sequence[str] = (),
     ) -> None:
         """Show an Altair chart: live in JupyterLab and the book, an SVG on paper.
 
         ``alt`` says in words what the chart shows. ``doubts`` such as "2 of 12 trials noisy", and
-        those of the trials, stand in the chart itself and in the caption.
+        those of the trials, stand in the chart itself and in the caption. ``files`` are those of
+        the project that it was made from, such as ``reported_files.evidence_files()``.
         """
         doubts = [*_doubts(trials), *doubts]
         spec, fluid = charts.prepare_chart(chart, doubts)
-        record = self._record("figure", key, hash_json(spec), trials)
+        record = self._record("figure", key, hash_json(spec), trials, files)
         record |= {"caption": _caption(caption, doubts), "alt": alt, "fluid": fluid}
         bundle = {
             charts.MIME: spec,
@@ -90,6 +111,7 @@ class Page:
         caption: str,
         *,
         trials: Behind = (),
+        files: Sequence[EvidenceFile] = (),
         doubts: Sequence[str] = (),
     ) -> None:
         """Show a Great Tables table; its doubts stand below the rows and in the caption."""
@@ -97,7 +119,7 @@ class Page:
         for doubt in doubts:
             gt = gt.tab_source_note(f"\u26a0 {doubt}")
         html = gt.with_id(f"gt-{_checked_key(key)}").as_raw_html()
-        record = self._record("table", key, hash_text(html), trials)
+        record = self._record("table", key, hash_text(html), trials, files)
         record["caption"] = _caption(caption, doubts)
         _show({"text/html": html, "text/plain": f"Table {key}: {record['caption']}"}, record)
 
@@ -129,11 +151,145 @@ class Page:
         ``{name:format}`` takes the keyword of that name; the book links it to its evidence and
         any page can quote it as ``name`` (underscores become hyphens). Text from data is escaped.
         """
-        sentence = wording.parse_template(template)
+        self._say(wording.parse_template(template), values, _sources(trials))
+
+    def claim(
+        self,
+        claim: str | Claim,
+        frame: pl.DataFrame,
+        metric: str,
+        left: Mapping[str, Any] | None = None,
+        right: Mapping[str, Any] | None = None,
+        *,
+        trials: Behind,
+        pairs: Sequence[claims.Pair] = (),
+        least: float | None = None,
+        floor: NoiseFloor | None = None,
+        relation: Relation | None = None,
+        note: str = "",
+    ) -> ClaimOutcome:
+        """Put a claim to the test and show it with its verdict; return the outcome.
+
+        ``claim`` is the id of a report's claim or ``own_claim(...)``. ``left`` and ``right`` are
+        the treatments whose ratio of ``metric`` it is about, or ``pairs`` several such, all of
+        which must show it. Only valid trials count; see ``report.claims.decide_claim``.
+        """
+        if (left is None) != (right is None) or bool(pairs) == (left is not None):
+            raise ValueError("a claim compares either left with right, or pairs of them")
+        both = [(left, right)] if left is not None and right is not None else list(pairs)
+        known = self._find_claim(claim)
+        decided = claims.decide_claim(
+            known,
+            frame,
+            metric,
+            both,
+            chapter=self.evidence.chapter,
+            trials=claims.gather(trials),
+            least=least,
+            floor=floor,
+            relation=relation,
+            note=note,
+        )
+        return self._show_claim(known, decided)
+
+    def claim_event(
+        self,
+        claim: str | Claim,
+        frame: pl.DataFrame,
+        event: str,
+        *treatments: Mapping[str, Any],
+        trials: Behind,
+        note: str = "",
+    ) -> ClaimOutcome:
+        """Put a claim to the test that something happens, or that a count is right.
+
+        Column ``event`` of the frame is true in a trial that shows what is claimed; it must be so
+        in every replicate of every treatment.
+        """
+        known = self._find_claim(claim)
+        decided = claims.decide_event_claim(
+            known,
+            frame,
+            event,
+            treatments or ({},),
+            chapter=self.evidence.chapter,
+            trials=claims.gather(trials),
+            note=note,
+        )
+        return self._show_claim(known, decided)
+
+    def claim_untested(self, claim: str | Claim, reason: str) -> ClaimOutcome:
+        """Show a claim that this run could not put to the test, with the reason."""
+        known = self._find_claim(claim)
+        decided = claims.leave_untested(known, self.evidence.chapter, reason)
+        return self._show_claim(known, decided)
+
+    def says(
+        self,
+        claim: str,
+        *,
+        confirmed: str,
+        contradicted: str,
+        undetermined: str = claim_card.DEFAULTS["undetermined"],
+        not_run: str = claim_card.DEFAULTS["not run"],
+        **values: Any,
+    ) -> None:
+        """Show the paragraph that fits the verdict of a claim decided before on this page.
+
+        The templates can name ``effect``, ``low``, ``high``, ``n``, ``least``, ``reported``,
+        ``measured`` (effect with interval), ``reason`` and the ``values`` passed; all four are
+        checked whatever the verdict. Raises ValueError for a claim that was not decided before.
+        """
+        if claim not in self._claims:
+            raise ValueError(f"claim {claim!r} was not decided on this page before")
+        decided = self._claims[claim]
+        texts = {
+            "confirmed": confirmed,
+            "contradicted": contradicted,
+            "undetermined": undetermined,
+            "not run": not_run,
+        }
+        known = claim_card.claim_values(decided.outcome) | values
+        said = wording.choose(texts, decided.outcome.verdict, known, set(values))
+        used = {name: known[name] for name in said.names}
+        self._say(said, used, _sources_of(decided.trials), claim)
+
+    def _find_claim(self, claim: str | Claim) -> Claim:
+        known = claims.find_claim(claim, self._project) if isinstance(claim, str) else claim
+        if known.claim_id in self._claims:
+            raise ValueError(f"claim {known.claim_id!r} was decided on this page before")
+        return known
+
+    def _show_claim(self, claim: Claim, decided: claims.Decided) -> ClaimOutcome:
+        outcome = decided.outcome
+        self._claims[outcome.claim_id] = decided
+        fields = outcome.as_record()
+        sources = _sources_of(decided.trials)
+        files = () if claim.source == OWN else evidence_files("claims", project=self._project)
+        record = self._record_from("claim", outcome.claim_id, hash_json(fields), sources, files)
+        bundle = {
+            "text/html": claim_card.render_card(outcome, claim),
+            "text/plain": claim_card.render_text(outcome),
+        }
+        _show(bundle, {**record, "claim": fields})
+        return outcome
+
+    def _say(
+        self,
+        sentence: wording.Sentence,
+        values: Mapping[str, Any],
+        sources: list[EvidenceSource],
+        claim: str = "",
+    ) -> None:
+        """Show a paragraph; the keys of a claim's numbers begin with its id."""
         scalars = {name: wording.to_scalar(name, value) for name, value in values.items()}
         words = wording.fill(sentence, scalars)
-        keys = {name: self._number_key(name, scalar) for name, scalar in scalars.items()}
-        record = self._record("prose", "prose", hash_text(sentence.join(words)), trials)
+        prefix = f"{claim}-" if claim else ""
+        keys = {name: self._number_key(prefix + name, scalar) for name, scalar in scalars.items()}
+        sha256 = hash_text(sentence.join(words))
+        record = self._record_from("prose", "prose", sha256, sources)
+        if claim:
+            record["claims"] = [claim]
         record["texts"] = list(sentence.texts)
         record["numbers"] = [
             {"key": keys[gap.name], "value": scalars[gap.name], "words": word, "format": gap.format}
@@ -142,9 +298,26 @@ class Page:
         markdown = sentence.join([wording.escape_markdown(word) for word in words])
         _show({"text/markdown": markdown, "text/plain": sentence.join(words)}, record)
 
-    def _record(self, kind: str, key: str, sha256: str, trials: Behind) -> dict[str, Any]:
+    def _record(
+        self,
+        kind: str,
+        key: str,
+        sha256: str,
+        trials: Behind,
+        files: Sequence[EvidenceFile] = (),
+    ) -> dict[str, Any]:
+        return self._record_from(kind, key, sha256, _sources(trials), files)
+
+    def _record_from(
+        self,
+        kind: str,
+        key: str,
+        sha256: str,
+        sources: list[EvidenceSource],
+        files: Sequence[EvidenceFile] = (),
+    ) -> dict[str, Any]:
         record = {"kind": kind, "key": _checked_key(key), "unit": ""}
-        return {**record, "evidence": self.evidence.as_record(sha256, _sources(trials))}
+        return {**record, "evidence": self.evidence.as_record(sha256, sources, files)}
 
     def _number_key(self, name: str, scalar: wording.Scalar) -> str:
         """Give the key of a number in prose; another value under a name in use gets a suffix."""
@@ -163,10 +336,13 @@ def _groups(trials: Behind) -> list[Trials]:
 
 def _sources(trials: Behind) -> list[EvidenceSource]:
     """Return the bundles behind a result, each once."""
+    return _sources_of(trial for group in _groups(trials) for trial in group)
+
+
+def _sources_of(trials: Iterable[Trial]) -> list[EvidenceSource]:
     found = {
         trial.bundle.id: EvidenceSource(trial.bundle.id, trial.bundle.sha256, trial.verdict)
-        for group in _groups(trials)
-        for trial in group
+        for trial in trials
     }
     return list(found.values())
 

@@ -1,0 +1,150 @@
+"""A decided claim as a reader sees it: a card in the page, a line of text, words for prose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sizebook.model.claim import (
+    OWN,
+    RELATION_WORDS,
+    Claim,
+    ClaimOutcome,
+    ClaimVerdict,
+    Comparison,
+)
+from sizebook.model.metrics import METRICS
+from sizebook.model.plain_text import escape_html as escape
+from sizebook.report.claims import name_levels
+from sizebook.report.wording import Scalar
+from sizebook.stats.decisions import ratio_words
+
+DEFAULTS: Mapping[ClaimVerdict, str] = {
+    "undetermined": "The valid trials do not decide it: {reason}.",
+    "not run": "It was not put to the test in this run: {reason}.",
+}
+"""What the prose about a claim says where the chapter gives no words of its own."""
+
+
+def effect_words(effect: float | None, low: float | None, high: float | None, n: int) -> str:
+    """Return a measured ratio in words: ``2.47 (2.31 to 2.64, n = 3)``."""
+    if effect is None:
+        return "none" if not n else f"n = {n}"
+    if low is None or high is None:
+        return f"{ratio_words(effect)} (n = {n}, no interval)"
+    return f"{ratio_words(effect)} ({ratio_words(low)} to {ratio_words(high)}, n = {n})"
+
+
+def claim_values(outcome: ClaimOutcome) -> dict[str, Scalar]:
+    """Return the values that the prose about a claim can name without passing them."""
+    return {
+        "effect": outcome.effect,
+        "low": outcome.low,
+        "high": outcome.high,
+        "n": outcome.n,
+        "least": outcome.least,
+        "reported": outcome.reported_ratio,
+        "measured": effect_words(outcome.effect, outcome.low, outcome.high, outcome.n),
+        "reason": outcome.reason,
+    }
+
+
+def render_text(outcome: ClaimOutcome) -> str:
+    """Return the claim in one line."""
+    return (
+        f"Claim {outcome.claim_id}: {outcome.verdict}. {outcome.statement} "
+        f"Measured: {_measured(outcome)}; {outcome.reason}."
+    )
+
+
+def render_card(outcome: ClaimOutcome, claim: Claim) -> str:
+    """Return the claim as HTML; every text is escaped, and no style or script is inside."""
+    source = "this book" if outcome.source == OWN else outcome.source
+    rows = []
+    if outcome.source != OWN:
+        rows.append(("Reported", _reported(claim)))
+    rows += [
+        ("Tested as", escape(_test(outcome))),
+        ("Measured", escape(_measured(outcome))),
+        ("Why", escape(outcome.reason)),
+    ]
+    if outcome.note:
+        rows.append(("Read here as", escape(outcome.note)))
+    if outcome.source != OWN and claim.limits:
+        rows.append(("Transferable", escape(claim.transferable)))
+    listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in rows)
+    name = f"Claim {outcome.claim_id}: {outcome.verdict}"
+    return (
+        f"<div class='sb-claim sb-is-{_class(outcome.verdict)}' role='group' "
+        f"aria-label='{escape(name)}'>"
+        f"<p class='sb-claim-head'>{render_badge(outcome.verdict)} "
+        f"<code>{escape(outcome.claim_id)}</code> <span>{escape(source)}</span></p>"
+        f"<p class='sb-claim-words'>{escape(outcome.statement)}</p>"
+        f"<dl>{listed}</dl>{_pairs(outcome)}</div>"
+    )
+
+
+def render_badge(verdict: str) -> str:
+    """Return a verdict as a badge that reads without colour."""
+    return f"<span class='sb-badge sb-is-{_class(verdict)}'>{escape(verdict)}</span>"
+
+
+def _class(verdict: str) -> str:
+    return escape(verdict.replace(" ", "-"))
+
+
+def _reported(claim: Claim) -> str:
+    basis = f" ({escape(claim.reported_basis)})" if claim.reported_basis else ""
+    if claim.reported_ratio is None:
+        return f"no ratio{basis}"
+    return f"{ratio_words(claim.reported_ratio)} times{basis}"
+
+
+def _test(outcome: ClaimOutcome) -> str:
+    metric = METRICS[outcome.metric].title if outcome.metric in METRICS else outcome.metric
+    relation = RELATION_WORDS[outcome.relation]
+    if not outcome.comparisons:
+        return "not tested"
+    first = outcome.comparisons[0]
+    where = _treatments(first)
+    if len(outcome.comparisons) > 1:
+        where = f"{len(outcome.comparisons)} comparisons, all of which must show it"
+    if outcome.least is None:
+        return f"{metric or 'event'}: {relation}; {where}"
+    least = f"least ratio that matters {ratio_words(outcome.least)}, {outcome.least_basis}"
+    return f"{metric}: {relation}; {where}; {least}"
+
+
+def _measured(outcome: ClaimOutcome) -> str:
+    if outcome.effect is None:
+        return f"no ratio (n = {outcome.n})"
+    times = effect_words(outcome.effect, outcome.low, outcome.high, outcome.n)
+    return times.replace(" (", " times (", 1)
+
+
+def _treatments(pair: Comparison) -> str:
+    """Return both treatments, what they share said once."""
+    if not pair.right:
+        return name_levels(pair.left)
+    shared = {k: v for k, v in pair.left.items() if k in pair.right and pair.right[k] == v}
+    left = {k: v for k, v in pair.left.items() if k not in shared}
+    right = {k: v for k, v in pair.right.items() if k not in shared}
+    words = f"{name_levels(left)} beside {name_levels(right)}"
+    return f"{words} ({name_levels(shared)})" if shared else words
+
+
+def _pairs(outcome: ClaimOutcome) -> str:
+    """Return the single comparisons of a claim that has several, folded."""
+    if len(outcome.comparisons) < 2:
+        return ""
+    heads = "".join(f"<th scope='col'>{name}</th>"
+                    for name in ("Comparison", "Measured", "Verdict", "Why"))  # fmt: skip
+    rows = "".join(
+        f"<tr><td>{escape(_treatments(one))}</td>"
+        f"<td>{escape(effect_words(one.effect, one.low, one.high, one.n))}</td>"
+        f"<td>{escape(one.verdict)}</td><td>{escape(one.reason)}</td></tr>"
+        for one in outcome.comparisons
+    )
+    return (
+        f"<details><summary>The {len(outcome.comparisons)} comparisons</summary>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )

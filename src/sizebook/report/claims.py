@@ -1,0 +1,355 @@
+"""Claims put to the test: which trials count, what they say, and the verdict with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import polars as pl
+
+from sizebook.checks import judge_set
+from sizebook.lab import Trial, Trials
+from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, Relation
+from sizebook.model.errors import UsageError
+from sizebook.model.metrics import METRICS
+from sizebook.model.records import Scalar
+from sizebook.report.reported import reported_claim, reported_claims
+from sizebook.stats.decisions import (
+    Assertion,
+    Decision,
+    combine_events,
+    decide_event,
+    decide_pairs,
+)
+from sizebook.stats.noise import NoiseFloor
+from sizebook.store import Project
+
+LEAST = 1.05
+"""Least ratio that matters where a chapter states none and the noise floor is not wider."""
+SMOKE = "the smoke profile proves that it works, not how fast"
+COMPARABLE = "SB703-comparable"
+
+Levels = Mapping[str, Scalar]
+Pair = tuple[Levels, Levels]
+
+_ASSERTIONS: Mapping[Relation, Assertion] = {
+    "gt": "greater",
+    "increases": "greater",
+    "lt": "less",
+    "decreases": "less",
+    "approx": "same",
+    "level": "same",
+}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A claim's outcome, and the trials of the treatments that it compares."""
+
+    outcome: ClaimOutcome
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The trials of one treatment: its valid replicates, or why there are none."""
+
+    values: Mapping[int, float]
+    """Block number to the metric's mean in it."""
+    bundles: tuple[str, ...]
+    valid: tuple[str, ...]
+    verdict: ClaimVerdict | None = None
+    reason: str = ""
+
+
+def read_claims(project: Project | None = None) -> dict[str, Claim]:
+    """Return the claims of the five reports by their ids, in the reports' order."""
+    return {name: Claim.of(each) for name, each in reported_claims(project).items()}
+
+
+def find_claim(claim_id: str, project: Project | None = None) -> Claim:
+    """Return a report's claim. UsageError for an unknown id, and for one that is not transferable.
+
+    What a product of then did is not decided by one of today; a chapter that wants to say something
+    alike makes a claim of its own.
+    """
+    claim = Claim.of(reported_claim(claim_id, project))
+    if not claim.is_transferable:
+        raise _misuse(
+            claim, f"not transferable ({claim.limits})", "a transferable claim, or own_claim(...)"
+        )
+    return claim
+
+
+def decide_claim(
+    claim: Claim,
+    frame: pl.DataFrame,
+    metric: str,
+    pairs: Sequence[Pair],
+    *,
+    chapter: str,
+    trials: Iterable[Trial],
+    least: float | None = None,
+    floor: NoiseFloor | None = None,
+    relation: Relation | None = None,
+    note: str = "",
+) -> Decided:
+    """Return what valid trials say of a claim about ``metric(left) / metric(right)``.
+
+    ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
+    ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side
+    is valid, and stands for their mean; replicates are paired by block where both sides have the
+    same blocks. ``least`` is the least ratio that matters; without it, what the noise ``floor``
+    can see with so many replicates, and 1.05 at least. ``relation`` tests another relation than
+    the claim's wording has, and needs a ``note`` that says why. Raises UsageError for a relation
+    that is no comparison, for a column that the frame does not have, and for trials that miss one
+    of the frame's.
+    """
+    tested = relation or claim.relation
+    if relation not in (None, claim.relation) and not note:
+        raise _misuse(claim, f"relation {relation!r} in place of {claim.relation!r}", "a note")
+    assertion = _assertion(claim, tested, metric)
+    known = {trial.bundle.id: trial for trial in trials}
+    _check_columns(claim, frame, {metric, *(name for pair in pairs for s in pair for name in s)})
+    sides = [(_read_side(frame, metric, a, known), _read_side(frame, metric, b, known))
+             for a, b in pairs]  # fmt: skip
+    blocked = [_blocked(a, b, known) for a, b in sides]
+    samples = [([], [], False) if block else _sample(a, b)
+               for (a, b), block in zip(sides, blocked, strict=True)]  # fmt: skip
+    margin, basis = _least(least, floor, min((len(a) for a, _, _ in samples), default=0))
+    total, each = decide_pairs(assertion, samples, margin)
+    comparisons = tuple(
+        _comparison(pair, found, block)
+        for pair, found, block in zip(pairs, each, blocked, strict=True)
+    )
+    verdict, reason = _overall(total, comparisons)
+    ratio = total.ratio if verdict == "contradicted" or not any(blocked) else None
+    outcome = ClaimOutcome(
+        claim_id=claim.claim_id,
+        source=claim.source,
+        statement=claim.statement,
+        chapter=chapter,
+        metric=metric,
+        relation=tested,
+        verdict=verdict,
+        reason=reason,
+        effect=ratio.estimate if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        n=min((one.n for one in comparisons), default=0),
+        least=margin,
+        least_basis=basis,
+        reported_ratio=claim.reported_ratio,
+        note=note,
+        comparisons=comparisons,
+    )
+    return Decided(outcome, _used([side for pair in sides for side in pair], known))
+
+
+def decide_event_claim(
+    claim: Claim,
+    frame: pl.DataFrame,
+    event: str,
+    treatments: Sequence[Levels],
+    *,
+    chapter: str,
+    trials: Iterable[Trial],
+    note: str = "",
+) -> Decided:
+    """Return what valid trials say of a claim that something happens (or that a count is right).
+
+    Column ``event`` of the frame is true (or not zero) in a trial that shows what is claimed. A
+    replicate shows it if each of its trials does, and the claim holds if all replicates of all
+    ``treatments`` show it. Raises UsageError as ``decide_claim``.
+    """
+    known = {trial.bundle.id: trial for trial in trials}
+    _check_columns(claim, frame, {event, *(name for levels in treatments for name in levels)})
+    truth = frame.with_columns(pl.col(event).cast(pl.Boolean).cast(pl.Float64))
+    sides = [_read_side(truth, event, levels, known) for levels in treatments]
+    blocked = [_blocked(side, side, known) for side in sides]
+    each = [decide_event([value == 1.0 for value in side.values.values()]) for side in sides]
+    comparisons = tuple(
+        _comparison((levels, {}), found, block)
+        for levels, found, block in zip(treatments, each, blocked, strict=True)
+    )
+    verdict, reason = _overall(combine_events(each), comparisons)
+    outcome = _without_effect(claim, chapter, event, verdict, reason, note, comparisons)
+    return Decided(outcome, _used(sides, known))
+
+
+def leave_untested(claim: Claim, chapter: str, reason: str) -> Decided:
+    """Return the outcome "not run" of a claim that a chapter could not put to the test."""
+    if not reason.strip():
+        raise _misuse(claim, "a claim left untested without a reason", "the reason")
+    return Decided(_without_effect(claim, chapter, "", "not run", reason, "", ()), ())
+
+
+def _without_effect(
+    claim: Claim,
+    chapter: str,
+    metric: str,
+    verdict: ClaimVerdict,
+    reason: str,
+    note: str,
+    comparisons: tuple[Comparison, ...],
+) -> ClaimOutcome:
+    return ClaimOutcome(
+        claim_id=claim.claim_id,
+        source=claim.source,
+        statement=claim.statement,
+        chapter=chapter,
+        metric=metric,
+        relation=claim.relation,
+        verdict=verdict,
+        reason=reason,
+        effect=None,
+        low=None,
+        high=None,
+        n=min((one.n for one in comparisons), default=0),
+        least=None,
+        least_basis="",
+        reported_ratio=claim.reported_ratio,
+        note=note,
+        comparisons=comparisons,
+    )
+
+
+def _assertion(claim: Claim, relation: Relation, metric: str) -> Assertion:
+    if relation in _ASSERTIONS:
+        return _ASSERTIONS[relation]
+    if relation != "stagnates":
+        raise _misuse(claim, f"{relation!r}, which is an event", "page.claim_event(...)")
+    better = METRICS[metric].better if metric in METRICS else "neither"
+    if better == "neither":
+        expected = "a metric of the registry that says whether more or less is better"
+        raise _misuse(claim, f"'stagnates' of {metric!r}", expected)
+    return "not greater" if better == "higher" else "not less"
+
+
+def _check_columns(claim: Claim, frame: pl.DataFrame, names: Iterable[str]) -> None:
+    missing = sorted({*names, "replicate", "verdict", "bundle"} - set(frame.columns))
+    if missing:
+        expected = f"columns of the frame: {', '.join(frame.columns)}"
+        raise _misuse(claim, f"{', '.join(missing)}", expected)
+
+
+def _read_side(
+    frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
+) -> _Side:
+    """Return the replicates of a treatment that count."""
+    rows = frame
+    for name, level in levels.items():
+        rows = rows.filter(pl.col(name) == level)
+    bundles = tuple(rows["bundle"])
+    foreign = [bundle for bundle in bundles if bundle not in known]
+    if foreign:
+        raise UsageError(
+            found=f"{len(foreign)} trials in the frame that are not among 'trials'",
+            expected="the trials from which the frame was made",
+            next_step="pass all of them: trials=[trials['a'], trials['b']]",
+        )
+    if not rows.height:
+        return _Side({}, (), (), "not run", f"no trial of {name_levels(levels)}")
+    if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
+        return _Side({}, bundles, (), "not run", SMOKE)
+    whole = rows.group_by("replicate", maintain_order=True).agg(
+        ok=((pl.col("verdict") == "valid") & pl.col(metric).is_not_null()).all(),
+        value=pl.col(metric).mean(),
+        bundles=pl.col("bundle"),
+    )
+    good = whole.filter("ok")
+    values = dict(zip(good["replicate"], good["value"], strict=True))
+    valid = tuple(bundle for group in good["bundles"] for bundle in group)
+    if values:
+        return _Side(values, bundles, valid)
+    counts = Counter(rows["verdict"])
+    found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    what = f"no {metric} in a valid trial" if "valid" in counts else "no valid trial"
+    return _Side({}, bundles, (), "undetermined", f"{what} of {name_levels(levels)}: {found}")
+
+
+def _blocked(
+    left: _Side, right: _Side, known: Mapping[str, Trial]
+) -> tuple[ClaimVerdict, str] | None:
+    """Return why a pair cannot be compared, None if it can."""
+    stops = [(side.verdict, side.reason) for side in (left, right) if side.verdict]
+    for verdict, reason in sorted(stops, key=lambda stop: stop[0] != "not run"):
+        return verdict, reason
+    if left is not right and set(left.bundles) & set(right.bundles):
+        return "not run", "both sides are the same trials: the parameters name one treatment"
+    bundles = [known[bundle].bundle for bundle in dict.fromkeys((*left.valid, *right.valid))]
+    for finding in judge_set({"compared": bundles}, None):
+        if finding.rule == COMPARABLE and finding.passed is False:
+            return "undetermined", f"the trials are not comparable: {finding.message}"
+    return None
+
+
+def _sample(left: _Side, right: _Side) -> tuple[list[float], list[float], bool]:
+    if set(left.values) == set(right.values):
+        blocks = sorted(left.values)
+        return [left.values[b] for b in blocks], [right.values[b] for b in blocks], True
+    return list(left.values.values()), list(right.values.values()), False
+
+
+def _least(given: float | None, floor: NoiseFloor | None, n: int) -> tuple[float, str]:
+    """Return the least ratio that matters, and where it comes from."""
+    if given is not None:
+        return given, "set by the chapter"
+    seen = floor.least_ratio(n, n) if floor is not None and n else None
+    if seen is not None and seen > LEAST:
+        return seen, f"noise floor of this machine for {n} replicates"
+    return LEAST, "the book's default"
+
+
+def _comparison(pair: Pair, found: Decision, block: tuple[ClaimVerdict, str] | None) -> Comparison:
+    verdict, reason = block or (cast(ClaimVerdict, found.verdict), found.reason)
+    ratio = None if block else found.ratio
+    return Comparison(
+        left=dict(pair[0]),
+        right=dict(pair[1]),
+        effect=ratio.estimate if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        n=0 if block else found.n,
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+def _overall(total: Decision, each: Sequence[Comparison]) -> tuple[ClaimVerdict, str]:
+    """Return the verdict over all comparisons; what was not run decides only what is open."""
+    open_ones = [one for one in each if one.effect is None and one.n == 0]
+    if total.verdict == "contradicted" or not open_ones:
+        return total.verdict, total.reason
+    verdict: ClaimVerdict = "undetermined"
+    if all(one.verdict == "not run" for one in each):
+        verdict = "not run"
+    first = open_ones[0].reason
+    many = f"{len(open_ones)} of {len(each)} comparisons: {first}"
+    return verdict, many if len(each) > 1 else first
+
+
+def _used(sides: Iterable[_Side], known: Mapping[str, Trial]) -> tuple[Trial, ...]:
+    names = dict.fromkeys(bundle for side in sides for bundle in side.bundles)
+    return tuple(known[name] for name in names)
+
+
+def name_levels(levels: Levels) -> str:
+    """Return a treatment in words: ``representation rest-json, users 20``."""
+    return ", ".join(f"{name} {level}" for name, level in levels.items()) or "all treatments"
+
+
+def gather(trials: Trials | Iterable[Trials]) -> list[Trial]:
+    """Return the trials of one design or of several, each once."""
+    groups = [trials] if isinstance(trials, Trials) else list(trials)
+    return list({trial.bundle.id: trial for group in groups for trial in group}.values())
+
+
+def _misuse(claim: Claim, found: str, expected: str) -> UsageError:
+    return UsageError(
+        found=f"claim {claim.claim_id}: {found}",
+        expected=expected,
+        next_step="see the page on writing a chapter",
+    )
