@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from browser import Browser
 from sample_book import make_sample_book
+from sample_trials import make_trials_book
 
 from sizebook.book.site import build_site
 
@@ -57,6 +58,14 @@ def sample_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample_site(sample_root: Path) -> Path:
     """Give the folder of the sample book's HTML."""
     return sample_root / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def trials_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of the sample book with bundles of every kind behind its first chapter."""
+    root = make_trials_book(tmp_path_factory.mktemp("trials"))
+    build_site(root)
+    return root
 
 
 @pytest.fixture(scope="session")

@@ -140,7 +140,8 @@ def executed_notebook(
     notebook.cells.append(nbformat.v4.new_markdown_cell(f"# {title}\n\n## Results"))
 
     def cell(call: Callable[[], None], *tags: str) -> None:
-        code = nbformat.v4.new_code_cell("page.publish()", metadata={"tags": list(tags)})
+        source = f"page.publish()  # {HOSTILE}"
+        code = nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)})
         code.outputs = capture(call)
         code.execution_count = len(notebook.cells)
         notebook.cells.append(code)

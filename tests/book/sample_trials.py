@@ -4,21 +4,56 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import polars as pl
-from sample_book import HOSTILE
+import sample_book
+from sample_book import HOSTILE, make_sample_book, write_alpha
 from synthetic_bundles import BEGIN, END, S, rows_from, write_synthetic
 
 from sizebook.model.bundle import COUNTER_COLUMNS, CommandRun
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import LoadProfile, OpenArrivals, Phases
 from sizebook.model.trial import TrialSpec
+from sizebook.report.page import EvidenceSource
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter
 
 Reading = tuple[float, float]
 """Seconds after the first request, value."""
+
+FAILED = f"no database {HOSTILE}"
+
+
+def make_trials_book(folder: Path) -> Path:
+    """Write the sample book with bundles of every kind behind its first chapter; give ``folder``.
+
+    Whole ones, one without requests, one failed, one exchanged, one damaged, two that are absent.
+    """
+    make_sample_book(folder)
+    runs = folder / "data" / "runs" / "alpha"
+    runs.mkdir(parents=True)
+    levels = {"format": HOSTILE, "users": 5}
+    bundles: list[tuple[Bundle, str]] = [
+        (write_trial(runs, "whole-1", levels=levels), "valid"),
+        (write_trial(runs, "whole-2", levels=levels, replicate=1), "noisy"),
+        (write_trial(runs, "slim-1", levels={"users": 10}, slim=True), "valid"),
+        (write_trial(runs, "failed-1", levels={"users": 20}, failure=FAILED), "failed"),
+        (write_trial(runs, "other-1", levels={"users": 1}), "stale"),
+        (write_trial(runs, "damaged-1", levels={"users": 2}), "valid"),
+    ]
+    sources = [EvidenceSource(each.id, each.sha256, verdict) for each, verdict in bundles]
+    sources.append(EvidenceSource("absent-1", "c" * 64, "no steady state"))
+    sources.append(EvidenceSource("../../escape", "d" * 64, "valid"))
+    (runs / "damaged-1" / "trial.json").write_text('{"format": 1}')
+    other = runs / "other-1" / "trial.json"
+    other.write_text(other.read_text() + "\n")
+    with mock.patch.object(sample_book, "SOURCES", tuple(sources)):
+        write_alpha(folder)
+    notes = folder / "book" / "notes.md"
+    notes.write_text(notes.read_text() + "\n## Rules\n\n```{sbregistry} rules\n```\n")
+    return folder
 
 
 def open_requests(rate_per_s: float = 200.0) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sample_book import HOSTILE, make_sample_book, write_alpha
+from site_check import check_links
 
 from sizebook.book.site import build_site, check_pages, list_pages
 from sizebook.model.errors import UserError
@@ -67,11 +68,12 @@ def test_the_same_book_is_the_same_site(sample_root: Path, tmp_path: Path) -> No
 def test_evidence_stands_under_each_result(sample_root: Path) -> None:
     """The fold holds key, notebook, parameters, bundles with verdicts and checksums, command."""
     page = read_page(sample_root, "index")
-    assert page.count("<details class='sb-evidence'>") == 2
-    fold = strip_tags(page.split("<details class='sb-evidence'>")[1])
+    assert page.count("<details class='sb-evidence'") == 2
+    fold = strip_tags(page.split("<details class='sb-evidence'")[1])
     for part in (
         "times",
         "chapters/alpha.ipynb",
+        "code cell 3",
         "levels = [1, 5]",
         "synthetic-0002 noisy sha256 " + "b" * 64,
         "sizebook run alpha",
@@ -148,6 +150,16 @@ def test_a_warning_is_not_forgotten_by_the_next_build(book: Path) -> None:
     assert build_site(book).exists()
 
 
+def test_a_failure_of_the_build_itself_is_named(book: Path) -> None:
+    """What breaks the extension is in the message, not the frames of other libraries above it."""
+    notebook = book / "book" / "chapters" / "alpha.ipynb"
+    text = notebook.read_text()
+    assert '"verdict": "noisy"' in text
+    notebook.write_text(text.replace('"verdict": "noisy"', '"said": "noisy"'))
+    with pytest.raises(UserError, match="KeyError: 'verdict'"):
+        build_site(book)
+
+
 def test_missing_pages_say_what_makes_them(tmp_path: Path) -> None:
     """A chapter without measurements is named with its command, a missing text as such."""
     root = make_sample_book(tmp_path)
@@ -162,7 +174,10 @@ def test_missing_pages_say_what_makes_them(tmp_path: Path) -> None:
 
 
 def test_plain_sphinx_builds_the_same_book(book: Path) -> None:
-    """Without jupyter-book the same sources build, without a warning, to the same numbers."""
+    """Without jupyter-book the same sources build, without a warning, to the same numbers.
+
+    Pages of trials and downloads are there too: no link leads nowhere.
+    """
     output = book / "_build" / "plain"
     flags = ["-n", "-W", "--keep-going", "-q", "-c", str(PLAIN)]
     done = subprocess.run(
@@ -176,3 +191,9 @@ def test_plain_sphinx_builds_the_same_book(book: Path) -> None:
     plain = strip_tags((output / "index.html").read_text())
     assert "Atom took 12.35\u202fs or, rounded, 12\u202fs" in plain
     assert "Fig. 1.1" in plain
+    assert check_links(output) == []
+    jupyter = book / "_build" / "html"
+    for folder in ("trials", "downloads"):
+        names = sorted(path.name for path in (output / folder).rglob("*"))
+        assert names == sorted(path.name for path in (jupyter / folder).rglob("*"))
+    assert (output / "downloads" / "alpha.ipynb").exists()

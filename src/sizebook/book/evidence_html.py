@@ -1,279 +1,269 @@
-"""The folds that show evidence in a page, and the trials that a book's evidence names.
+"""The folds that show evidence in a page.
 
 Folds are HTML in which every text from data is escaped.
 """
 
+# Pygments brings no types
+# mypy: disable-error-code="import-untyped"
+
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
-import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from sizebook.book.records import Record, read_records
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from sizebook.book.cited import (
+    TRIALS,
+    ProjectBundles,
+    number_anchor,
+    result_anchor,
+    treatment_words,
+    trial_file,
+)
+from sizebook.book.downloads import (
+    FOLDER,
+    bundle_file,
+    notebook_file,
+    numbers_file,
+    result_files,
+    source_file,
+)
+from sizebook.book.records import Record
 from sizebook.model.bundle import BundleRecord
-from sizebook.model.errors import BundleError
-from sizebook.model.trial import TrialSpec
-from sizebook.model.verdict import VERDICTS
+from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.wording import format_scalar
-from sizebook.store import Project, find_bundles, open_bundle
 
-ROOT_VARIABLE = "SIZEBOOK_ROOT"
-"""Environment variable with the project's folder: without it folds name no treatments."""
+NUMBERS_FOLD = "sb-numbers"
+"""HTML id of the fold with all numbers of a page."""
 
-FOLDER = "trials"
-"""Folder of a built site with the trials' pages."""
-
-_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
-_TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
-_TRIAL_LINK = re.compile(r"(<a class='sb-trial[^']*' href=')(?:\.\./)*trials/")
+Row = tuple[str, str]
+"""Name and finished HTML of one line of a record."""
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """A page of the book that was made from a notebook."""
+class Place:
+    """The page that shows a fold, by its name without ending, and the bundles it can look into."""
 
     page: str
-    title: str
+    bundles: ProjectBundles
+
+    def link(self, target: str) -> str:
+        """Give the address of a file of the site as seen from this page."""
+        return "../" * self.page.count("/") + quote(target)
 
 
-@dataclass
-class Cited:
-    """One bundle as the results of the book name it."""
+def render_fold(record: Record, notebook: str, place: Place) -> str:
+    """Give the fold below a figure, table or claim of a notebook's page.
 
-    bundle: str
-    sha256: str
-    verdict: str
-    chapters: dict[str, Chapter] = field(default_factory=dict)
-    results: dict[str, dict[str, str]] = field(default_factory=dict)
-    numbers: dict[str, dict[str, str]] = field(default_factory=dict)
-    commands: dict[str, None] = field(default_factory=dict)
-
-
-def render_fold(record: Record, notebook: str) -> str:
-    """Give the fold below a figure or table; ``notebook`` is the page's name without ending."""
-    rows = [("key", _code(record.key)), *_describe(record.evidence, notebook)]
-    rows.append(("checksum of this", _code(str(record.evidence["sha256"]))))
-    return _fold("Evidence", _rows(rows))
+    On the notebook's own page it has the HTML id ``evidence-<key>``.
+    """
+    home = f"{place.link(f'{notebook}.html')}#{quote(result_anchor(record.key))}"
+    key = f"<a href='{escape(home)}'>{_code(record.key)}</a>"
+    files = [
+        (each.file, each.label, len(each.text.encode())) for each in result_files(record, notebook)
+    ]
+    rows = [("key", key), *_describe([record], notebook, place)]
+    rows.append(("checksum", _code(f"sha256 {record.evidence['sha256']}")))
+    rows.append(("download", _downloads(files, notebook, place)))
+    return _fold("Evidence", _rows(rows), f"evidence-{record.key}" * (place.page == notebook))
 
 
-def render_numbers(records: Iterable[Record], notebook: str) -> str:
+def render_numbers(records: Iterable[Record], place: Place) -> str:
     """Give the fold with every number of a page, each with an anchor that links can reach."""
+    listed = list(records)
     groups: dict[str, list[Record]] = {}
-    for record in records:
+    for record in listed:
         origin = {name: each for name, each in record.evidence.items() if name != "sha256"}
         groups.setdefault(json.dumps(origin, sort_keys=True), []).append(record)
     parts = []
     for members in groups.values():
-        listed = "".join(_number_row(each) for each in members)
-        head = "<tr><th scope='col'>key</th><th scope='col'>value</th></tr>"
-        parts.append(
-            f"<table class='sb-numbers'><thead>{head}</thead><tbody>{listed}</tbody></table>"
-        )
-        parts.append(_rows(_describe(members[0].evidence, notebook)))
-    count = sum(len(members) for members in groups.values())
+        rows = "".join(_number_row(each) for each in members)
+        names = "".join(f"<th scope='col'>{name}</th>" for name in ("key", "value", "cell"))
+        head = f"<thead><tr>{names}</tr></thead>"
+        parts.append(f"<table class='sb-numbers'>{head}<tbody>{rows}</tbody></table>")
+        parts.append(_rows(_describe(members, place.page, place)))
+    file = numbers_file(listed, place.page)
+    files = [(file.file, file.label, len(file.text.encode()))]
+    parts.append(_rows([("download", _downloads(files, place.page, place))]))
+    count = len(listed)
     title = f"Evidence for the {count} numbers on this page" if count > 1 else "Evidence"
-    return _fold(title, "".join(parts))
-
-
-def number_anchor(key: str) -> str:
-    """Give the HTML id of a number's row."""
-    return f"number-{key}"
-
-
-def trial_file(bundle: str) -> str:
-    """Give the name of a trial's page in ``trials/``; a name unfit for a file is hashed."""
-    if _SAFE_NAME.fullmatch(bundle) and bundle != "index":
-        return f"{bundle}.html"
-    return f"trial-{hashlib.sha256(bundle.encode()).hexdigest()[:20]}.html"
-
-
-def find_cited(book: Path, pages: Iterable[str]) -> dict[str, Cited]:
-    """Return the bundles that the notebooks behind these pages name as evidence, by id."""
-    cited: dict[str, Cited] = {}
-    for page in pages:
-        notebook = book / f"{page}.ipynb"
-        if not notebook.exists():
-            continue
-        chapter = Chapter(page, _read_title(notebook))
-        for record in read_records(notebook).values():
-            for source in record.evidence["sources"]:
-                _cite(cited, source, chapter, record)
-    return dict(sorted(cited.items()))
-
-
-def mend_links(site: Path) -> None:
-    """Make links to trials right on pages at another depth than the notebook that brought them."""
-    for page in sorted(site.rglob("*.html")):
-        depth = len(page.relative_to(site).parts) - 1
-        if page.parent == site / FOLDER or page.relative_to(site).parts[0].startswith("_"):
-            continue
-        text = page.read_text(encoding="utf-8")
-        mended = _TRIAL_LINK.sub(rf"\g<1>{'../' * depth}{FOLDER}/", text)
-        if mended != text:
-            page.write_text(mended, encoding="utf-8")
-
-
-def list_folders(root: Path) -> dict[str, list[Path]]:
-    """Give the folders of all bundles of a project by their names; own ones come first."""
-    project = Project(root)
-    found: dict[str, list[Path]] = {}
-    for place in (project.runs, project.published):
-        for path in find_bundles(place):
-            found.setdefault(path.name, []).append(path)
-    return found
-
-
-def treatment_words(trial: TrialSpec) -> str:
-    """Give the levels of a trial's factors in words; the experiment where there is no factor."""
-    words = [f"{name} {_level(value)}" for name, value in trial.treatment.items()]
-    return ", ".join(words) or trial.experiment
-
-
-def _cite(
-    cited: dict[str, Cited], source: Mapping[str, str], chapter: Chapter, record: Record
-) -> None:
-    known = cited.setdefault(
-        source["bundle"], Cited(source["bundle"], source["sha256"], source["verdict"])
-    )
-    known.verdict = min(known.verdict, source["verdict"], key=_rank)
-    known.chapters.setdefault(chapter.page, chapter)
-    known.commands.setdefault(str(record.evidence["command"]))
-    where = f"{chapter.page}#{record.key}"
-    if record.kind in ("figure", "table"):
-        caption = f"{record.kind.capitalize()}: {record.fields['caption']}"
-        anchor = f"result-{record.key}"
-        known.results[where] = {"page": chapter.page, "anchor": anchor, "title": caption}
-    else:
-        anchor = number_anchor(record.key)
-        known.numbers[where] = {"page": chapter.page, "anchor": anchor, "title": record.key}
-
-
-def _rank(verdict: str) -> int:
-    return VERDICTS.index(verdict) if verdict in VERDICTS else -1
-
-
-def _read_title(notebook: Path) -> str:
-    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown" and (found := _TITLE.search("".join(cell["source"]))):
-            return found[1]
-    return notebook.stem
-
-
-def _level(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+    return _fold(title, "".join(parts), NUMBERS_FOLD)
 
 
 def _number_row(record: Record) -> str:
     value, unit = record.fields["value"], record.fields["unit"]
     words = escape(format_scalar(value, "", unit))
-    return f"<tr id='{number_anchor(record.key)}'><td>{_code(record.key)}</td><td>{words}</td></tr>"
+    anchor = escape(number_anchor(record.key))
+    cells = (_code(record.key), words, str(record.cell or ""))
+    return f"<tr id='{anchor}'>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _describe(evidence: Mapping[str, Any], notebook: str) -> list[tuple[str, str]]:
+def _describe(records: Sequence[Record], notebook: str, place: Place) -> list[Row]:
+    """Give the lines about results of one origin: they differ in key, cell and checksum only."""
+    evidence = records[0].evidence
     parameters = "<br>".join(
         _code(f"{name} = {json.dumps(value)}") for name, value in evidence["parameters"].items()
     )
-    trials = "../" * notebook.count("/") + FOLDER
+    sources = evidence["sources"]
     return [
         ("chapter", escape(str(evidence["chapter"]))),
         ("notebook", _code(f"{notebook}.ipynb")),
+        *_cells(records),
         ("parameters", parameters or "none"),
-        ("measured in", _sources(evidence["sources"], trials, notebook)),
+        ("measured in", _sources(sources, notebook, place)),
+        *_conditions(sources, place),
+        *_files(evidence.get("files", ()), place),
         ("commit", _code(str(evidence["commit"]))),
         ("harness", escape(str(evidence["harness"]))),
         ("make it again", _code(str(evidence["command"]))),
     ]
 
 
-def _sources(sources: Sequence[Mapping[str, str]], trials: str, notebook: str) -> str:
+def _cells(records: Sequence[Record]) -> list[Row]:
+    """Give the cells that made these results, each with its code in a fold of its own."""
+    cells = {each.cell: each for each in records if each.cell}
+    if not cells:
+        return []
+    parts = [
+        f"<details class='sb-cell'><summary>code cell {number}"
+        f"{f' ({_code(each.cell_id)})' if each.cell_id else ''}</summary>"
+        f"{highlight(each.cell_source, PythonLexer(), HtmlFormatter())}</details>"
+        for number, each in sorted(cells.items())
+    ]
+    return [("cell" if len(cells) == 1 else "cells", "".join(parts))]
+
+
+def _sources(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) -> str:
     """Give the trials behind a result: by treatment, then each bundle with its checksum."""
     if not sources:
-        return "no bundle: computed from the chapter's parameters alone"
+        return "no bundle: computed without a trial"
     groups: dict[str, list[tuple[int | None, Mapping[str, str]]]] = {}
     for each in sources:
-        record = _read_record(each["bundle"], each["sha256"])
+        record = _find_record(each, place)
         words = "bundle not on this machine"
         if record is not None:
             words = f"{record.trial.experiment}: {treatment_words(record.trial)}"
         block = None if record is None else record.trial.replicate + 1
         groups.setdefault(words, []).append((block, each))
-    listed = "".join(
-        f"<li>{_trial_link(each['bundle'], _code(each['bundle']), trials)} "
-        f"<span class='sb-verdict'>{escape(each['verdict'])}</span>"
-        f" <small>{_code('sha256 ' + each['sha256'])}</small></li>"
-        for each in sources
-    )
+    listed = "".join(_bundle_item(each, place) for each in sources)
     bundles = f"<details><summary>bundles and checksums</summary><ul>{listed}</ul></details>"
-    table = "".join(_treatment_row(words, group, trials) for words, group in groups.items())
-    grid = f"<div class='sb-grid'><table><tbody>{table}</tbody></table></div>"
-    return _count_trials(sources, trials, notebook) + grid + bundles
+    table = "".join(_treatment_row(words, group, place) for words, group in groups.items())
+    about = "role='region' aria-label='Trials by treatment' tabindex='0'"
+    grid = f"<div class='sb-grid' {about}><table><tbody>{table}</tbody></table></div>"
+    return _count_trials(sources, notebook, place) + grid + bundles
 
 
-def _count_trials(sources: Sequence[Mapping[str, str]], trials: str, notebook: str) -> str:
+def _count_trials(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) -> str:
     counts = Counter(each["verdict"] for each in sources)
     words = ", ".join(f"{count} {escape(verdict)}" for verdict, count in sorted(counts.items()))
     trial = "trial" if len(sources) == 1 else "trials"
-    address = f"{trials}/index.html?chapter={quote(notebook)}"
+    address = f"{place.link(f'{TRIALS}/index.html')}?chapter={quote(notebook)}"
     link = f"<a class='sb-trial' href='{address}'>all of the chapter</a>"
     return f"<p>{len(sources)} {trial}: {words} ({link})</p>"
 
 
 def _treatment_row(
-    words: str, group: Sequence[tuple[int | None, Mapping[str, str]]], trials: str
+    words: str, group: Sequence[tuple[int | None, Mapping[str, str]]], place: Place
 ) -> str:
     """Give one treatment with its trials, a link each; the number tells blocks apart."""
     links = []
     for block, each in sorted(group, key=lambda pair: (pair[0] or 0, pair[1]["bundle"])):
         number = f"{block}: " if block is not None and len(group) > 1 else ""
         shown = escape(number + each["verdict"])
-        links.append(_trial_link(each["bundle"], shown, trials, each["verdict"]))
-    return f"<tr><td>{escape(words)}</td><td>{' '.join(links)}</td></tr>"
+        links.append(_trial_link(each["bundle"], shown, place, each["verdict"]))
+    return f"<tr><th scope='row'>{escape(words)}</th><td>{' '.join(links)}</td></tr>"
 
 
-def _trial_link(bundle: str, shown: str, trials: str, verdict: str = "") -> str:
-    """Give the link to a trial's page; its class is what finds it again (``trial_pages``)."""
+def _trial_link(bundle: str, shown: str, place: Place, verdict: str = "") -> str:
     badge = f" sb-badge sb-is-{escape(verdict.replace(' ', '-'))}" if verdict else ""
-    address = escape(f"{trials}/{trial_file(bundle)}")
+    address = escape(place.link(f"{TRIALS}/{trial_file(bundle)}"))
     return f"<a class='sb-trial{badge}' href='{address}'>{shown}</a>"
 
 
-@functools.lru_cache(maxsize=4096)
-def _read_record(bundle: str, sha256: str) -> BundleRecord | None:
-    """Give the record of a cited bundle, None if this very bundle is not on this machine."""
-    root = os.environ.get(ROOT_VARIABLE)
-    for path in _folders(root).get(bundle, ()) if root else ():
-        try:
-            found = open_bundle(path)
-        except BundleError:
-            continue
-        if found.sha256 == sha256:
-            return found.record
-    return None
+def _bundle_item(source: Mapping[str, str], place: Place) -> str:
+    bundle, sha256 = source["bundle"], source["sha256"]
+    archive = ""
+    if place.bundles.find_whole(bundle, sha256) is not None:
+        address = escape(place.link(bundle_file(bundle)))
+        about = escape(f"bundle {bundle} as zip")
+        archive = f" <a href='{address}' aria-label='{about}' download>zip</a>"
+    return (
+        f"<li>{_trial_link(bundle, _code(bundle), place)} "
+        f"<span class='sb-verdict'>{escape(source['verdict'])}</span>"
+        f" <small>{_code('sha256 ' + sha256)}</small>{archive}</li>"
+    )
 
 
-@functools.lru_cache(maxsize=1)
-def _folders(root: str) -> dict[str, list[Path]]:
-    return list_folders(Path(root))
+def _conditions(sources: Sequence[Mapping[str, str]], place: Place) -> list[Row]:
+    """Give machine and versions as the cited bundles have recorded them."""
+    found = [record for each in sources if (record := _find_record(each, place)) is not None]
+    if not found:
+        return [("machine", "not known: no bundle is on this machine")] if sources else []
+    missing = len(sources) - len(found)
+    note = f"<p>{len(found)} of {len(sources)} bundles are on this machine:</p>" if missing else ""
+    machines = _compare([each.machine.model_dump() for each in found])
+    versions = _compare([dict(each.versions) for each in found])
+    return [("machine", note + machines), ("versions", note + versions)]
 
 
-def _rows(rows: Iterable[tuple[str, str]]) -> str:
+def _compare(facts: Sequence[Mapping[str, Any]]) -> str:
+    """Give each fact once; where the trials differ, each value with how many trials had it."""
+    pairs = []
+    for name in dict.fromkeys(name for each in facts for name in each):
+        values = Counter(str(each.get(name, "absent")) for each in facts)
+        words = ", ".join(
+            value if len(values) == 1 else f"{value} ({count} of {len(facts)} trials)"
+            for value, count in values.items()
+        )
+        label = escape(name.replace("_", " "))
+        pairs.append(f"<span class='sb-pair'><span>{label}</span> {escape(words)}</span>")
+    return " ".join(pairs)
+
+
+def _files(files: Sequence[Mapping[str, str]], place: Place) -> list[Row]:
+    """Give the files of the project behind a result; a link to those that the site brings."""
+    parts = []
+    for each in files:
+        name = _code(each["file"])
+        if source_file(place.bundles.root, each["file"], each["sha256"]) is not None:
+            address = escape(place.link(f"{FOLDER}/{each['file']}"))
+            name = f"<a href='{address}' download>{name}</a>"
+        parts.append(f"<li>{name} <small>{_code('sha256 ' + each['sha256'])}</small></li>")
+    return [("made from", f"<ul>{''.join(parts)}</ul>")] if parts else []
+
+
+def _downloads(files: Iterable[tuple[str, str, int]], notebook: str, place: Place) -> str:
+    links = [
+        f"<a href='{escape(place.link(file))}' download>{escape(label)}</a>"
+        f" <small>{size / 1000:.1f} kB</small>"
+        for file, label, size in files
+    ]
+    address = escape(place.link(notebook_file(notebook)))
+    links.append(f"<a href='{address}' download>notebook as executed</a>")
+    return ", ".join(links)
+
+
+def _find_record(source: Mapping[str, str], place: Place) -> BundleRecord | None:
+    found = place.bundles.find(source["bundle"], source["sha256"]).cited
+    return None if found is None else found.record
+
+
+def _rows(rows: Iterable[Row]) -> str:
     listed = "".join(f"<tr><th scope='row'>{name}</th><td>{cell}</td></tr>" for name, cell in rows)
     return f"<table class='sb-record'><tbody>{listed}</tbody></table>"
 
 
-def _fold(title: str, body: str) -> str:
-    return f"<details class='sb-evidence'><summary>{title}</summary><div>{body}</div></details>"
+def _fold(title: str, body: str, anchor: str) -> str:
+    identity = f" id='{escape(anchor)}'" if anchor else ""
+    summary = f"<summary>{title}</summary>"
+    return f"<details class='sb-evidence'{identity}>{summary}<div>{body}</div></details>"
 
 
 def _code(text: str) -> str:

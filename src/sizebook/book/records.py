@@ -15,12 +15,18 @@ from sizebook.report.page import METADATA_KEY
 
 @dataclass(frozen=True)
 class Record:
-    """One published result: its metadata record and the bundle that shows it."""
+    """One published result: its metadata record, the bundle that shows it, and its cell.
+
+    ``cell`` is the cell's number among the notebook's code cells, from 1; 0 is not known.
+    """
 
     kind: str
     key: str
     fields: Mapping[str, Any]
     bundle: Mapping[str, Any]
+    cell: int = 0
+    cell_id: str = ""
+    cell_source: str = ""
 
     @property
     def evidence(self) -> Mapping[str, Any]:
@@ -67,17 +73,19 @@ def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
 
 
 def _walk(cells: list[dict[str, Any]]) -> Iterator[Record]:
-    for cell in cells:
+    codes = (cell for cell in cells if cell.get("cell_type") == "code")
+    for number, cell in enumerate(codes, start=1):
+        place = number, str(cell.get("id", "")), "".join(cell.get("source", ""))
         for output in cell.get("outputs", []):
             fields = output.get("metadata", {}).get(METADATA_KEY)
             if fields is None:
                 continue
             if fields["kind"] != "prose":
-                yield Record(fields["kind"], fields["key"], fields, output["data"])
+                yield Record(fields["kind"], fields["key"], fields, output["data"], *place)
                 continue
-            for number in fields["numbers"]:
-                shown = {**number, "unit": "", "evidence": fields["evidence"]}
-                yield Record("value", number["key"], shown, {})
+            for each in fields["numbers"]:
+                shown = {**each, "unit": "", "evidence": fields["evidence"]}
+                yield Record("value", each["key"], shown, {}, *place)
 
 
 def _same_number(one: Record, other: Record) -> bool:

@@ -1,7 +1,4 @@
-"""Build the site: ``_build/html`` from pages and executed notebooks, warnings as errors.
-
-Then the pages of trials are added to it.
-"""
+"""Build the site: ``_build/html`` from pages and executed notebooks, warnings as errors."""
 
 from __future__ import annotations
 
@@ -16,12 +13,10 @@ from typing import Any
 
 import yaml
 
-from sizebook.book.evidence_html import ROOT_VARIABLE
-from sizebook.book.trial_pages import write_trial_pages
 from sizebook.model.errors import UserError
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|Exception|Error)\b")
+_PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|\w*Exception|\w*Error)\b")
 _SHOWN_LINES = 12
 
 
@@ -38,12 +33,7 @@ def build_site(root: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-c", command, *flags],
         cwd=root,
-        env={
-            **os.environ,
-            "PYTHONWARNINGS": "ignore",
-            "NO_COLOR": "1",
-            ROOT_VARIABLE: str(root.resolve()),
-        },
+        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -58,7 +48,6 @@ def build_site(root: Path) -> Path:
             expected="a build without warnings",
             next_step="mend the pages named above and build again",
         )
-    write_trial_pages(root, index.parent, list_pages(root / "book" / "_toc.yml"))
     return index
 
 

@@ -32,11 +32,20 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import sizebook
-from sizebook.book.evidence_html import number_anchor
+from sizebook.book.cited import number_anchor
+from sizebook.book.downloads import write_downloads
 from sizebook.book.records import Record, read_records
-from sizebook.book.sphinx_nodes import add_nodes, make_figure, make_table
+from sizebook.book.sphinx_claims import add_claims
+from sizebook.book.sphinx_nodes import (
+    add_nodes,
+    find_root,
+    make_figure,
+    make_table,
+    open_bundles,
+)
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
+from sizebook.book.trial_pages import write_trial_pages
 from sizebook.model.errors import UserError
 from sizebook.report.wording import format_scalar
 
@@ -141,7 +150,7 @@ class TableDirective(_ResultDirective):
 
     def make(self, record: Record, notebook: str) -> nodes.Element:
         """Give the table's node."""
-        return make_table(record, notebook)
+        return make_table(record, self.env, notebook)
 
 
 def _finish_notebook(app: Sphinx, document: nodes.document) -> None:
@@ -155,7 +164,7 @@ def _finish_notebook(app: Sphinx, document: nodes.document) -> None:
     except UserError as error:
         _warn(app.env, "record", str(error), docname)
         return
-    add_numbers(document, records.values(), docname)
+    add_numbers(document, records.values(), app.env)
     domain: Any = app.env.get_domain("std")
     for record in records.values():
         if record.kind == "value":
@@ -209,6 +218,17 @@ def _add_scripts(
         app.add_js_file(_VEGA, priority=600, loading_method="defer")
 
 
+def _add_evidence(app: Sphinx, error: Exception | None) -> None:
+    """Write the pages of trials and the downloads into the finished site, pages in their order."""
+    if error is not None or app.builder.format != "html":
+        return
+    root, site = find_root(app.env), Path(app.outdir)
+    pages = list(app.env.collect_relations())
+    bundles = open_bundles(root)
+    write_trial_pages(root, site, pages, bundles)
+    write_downloads(root, site, pages, bundles)
+
+
 def _number_label(docname: str, key: str) -> str:
     return f"number:{docname}#{key}".lower()
 
@@ -222,6 +242,7 @@ def _warn(env: BuildEnvironment, subtype: str, message: str, location: Any) -> N
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register roles, directives, nodes and events with Sphinx."""
     add_nodes(app)
+    add_claims(app)
     app.add_role("val", ValueRole())
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
@@ -232,6 +253,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", _finish_notebook)
     app.connect("doctree-read", _refuse_maths)
     app.connect("html-page-context", _add_scripts)
+    app.connect("build-finished", _add_evidence)
     return {
         "version": sizebook.__version__,
         "parallel_read_safe": True,

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import re
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from sizebook.book.evidence_html import render_fold
+from sizebook.book.cited import ProjectBundles
+from sizebook.book.evidence_html import Place, render_fold
 from sizebook.book.records import Record
+from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.chart import MIME, render_svg
 
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
@@ -32,19 +34,37 @@ class sizebook_table(nodes.figure):  # noqa: N801
     """A table with caption; a class of its own, so that {numref} counts it as a table."""
 
 
+def find_root(env: BuildEnvironment) -> Path:
+    """Give the project's folder: the one with the book's folder in it."""
+    return Path(env.srcdir).resolve().parent
+
+
+def find_place(env: BuildEnvironment) -> Place:
+    """Give the page that is being read, as folds need it."""
+    return Place(env.docname, open_bundles(find_root(env)))
+
+
+@functools.lru_cache(maxsize=1)
+def open_bundles(root: Path) -> ProjectBundles:
+    """Give the bundles of the project; all pages of one build look into the same."""
+    return ProjectBundles(root)
+
+
 def make_figure(record: Record, env: BuildEnvironment, notebook: str) -> nodes.figure:
-    """Give a numbered figure: live chart, static picture, caption, evidence."""
+    """Give a numbered figure: live chart, static picture, caption, evidence.
+
+    The picture is drawn from the specification, which the checksum covers, and not taken from the
+    notebook.
+    """
     figure = nodes.figure(classes=["sb-figure"])
-    spec = record.bundle[MIME]
     alt = str(record.fields["alt"])
-    svg = record.text("image/svg+xml")
-    figure += make_chart(spec, svg, alt, env, fluid=bool(record.fields["fluid"]))
+    figure += make_chart(record.bundle[MIME], alt, env, fluid=bool(record.fields["fluid"]))
     figure += nodes.caption("", str(record.fields["caption"]))
-    figure += sizebook_markup("", html=render_fold(record, notebook))
+    figure += sizebook_markup("", html=render_fold(record, notebook, find_place(env)))
     return figure
 
 
-def make_table(record: Record, notebook: str) -> sizebook_table:
+def make_table(record: Record, env: BuildEnvironment, notebook: str) -> sizebook_table:
     """Give a numbered table with its caption above and its evidence below.
 
     The style sheet that Great Tables puts into each table is taken out; the book has one for all.
@@ -52,12 +72,12 @@ def make_table(record: Record, notebook: str) -> sizebook_table:
     table = sizebook_table(classes=["sb-table"])
     table += nodes.caption("", str(record.fields["caption"]))
     table += nodes.raw("", _STYLE.sub("", record.text("text/html")), format="html")
-    table += sizebook_markup("", html=render_fold(record, notebook))
+    table += sizebook_markup("", html=render_fold(record, notebook, find_place(env)))
     return table
 
 
 def make_chart(
-    spec: dict[str, Any], svg: str, alt: str, env: BuildEnvironment, *, fluid: bool
+    spec: dict[str, Any], alt: str, env: BuildEnvironment, *, fluid: bool
 ) -> nodes.container:
     """Give the place where the browser draws a chart, with the SVG for paper and no script."""
     shown = {name: value for name, value in spec.items() if name != "$schema"}  # outside address
@@ -69,9 +89,14 @@ def make_chart(
         html=f'<div class="sb-live" role="img" aria-label="{escape(alt)}"></div>'
         f'<script type="application/json" class="sb-spec">{_script_json(shown)}</script>',
     )
-    picture = _store_svg(svg or render_svg(spec), env)
+    picture = _store_svg(_draw(json.dumps(spec)), env)
     chart += nodes.image(uri=picture, alt=alt, classes=["sb-static"])
     return chart
+
+
+@functools.lru_cache(maxsize=64)
+def _draw(spec: str) -> str:
+    return render_svg(json.loads(spec))
 
 
 def _store_svg(svg: str, env: BuildEnvironment) -> str:

@@ -14,9 +14,18 @@ from docutils import nodes
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from sizebook.book.evidence_html import number_anchor, render_numbers
-from sizebook.book.records import Record
-from sizebook.book.sphinx_nodes import make_chart, make_figure, make_table, sizebook_markup
+from sizebook.book.cited import number_anchor, result_anchor
+from sizebook.book.evidence_html import render_numbers
+from sizebook.book.records import Record, read_records
+from sizebook.book.sphinx_claims import make_claim
+from sizebook.book.sphinx_nodes import (
+    find_place,
+    make_chart,
+    make_figure,
+    make_table,
+    sizebook_markup,
+)
+from sizebook.model.errors import UserError
 from sizebook.report.chart import MIME
 from sizebook.report.page import METADATA_KEY
 
@@ -47,19 +56,31 @@ class VegaLiteMime:
         if fields is None:
             if data.mime_type != MIME:
                 return None
-            return [make_chart(dict(data.content), "", "chart", env, fluid=False)]
+            return [make_chart(dict(data.content), "chart", env, fluid=False)]
         record = Record(fields["kind"], fields["key"], fields, {data.mime_type: data.content})
-        return _show(record, renderer, data)
+        return _show(_with_cell(record, env), renderer, data)
 
 
-def add_numbers(document: nodes.document, records: Iterable[Record], docname: str) -> None:
+def add_numbers(document: nodes.document, records: Iterable[Record], env: BuildEnvironment) -> None:
     """Add the fold with all numbers of a notebook at the end of its page."""
     numbers = [record for record in records if record.kind == "value"]
     if not numbers:
         return
     sections = [each for each in document.children if isinstance(each, nodes.section)]
     place = sections[-1] if sections else document
-    place += sizebook_markup("", html=render_numbers(numbers, docname))
+    place += sizebook_markup("", html=render_numbers(numbers, find_place(env)))
+
+
+def _with_cell(record: Record, env: BuildEnvironment) -> Record:
+    """Give the record with the cell that published it; myst-nb tells only the output."""
+    try:
+        known = read_records(Path(env.doc2path(env.docname))).get(record.key)
+    except UserError:  # said when the page is finished
+        return record
+    if known is None or known.kind != record.kind:
+        return record
+    cell = (known.cell, known.cell_id, known.cell_source)
+    return Record(record.kind, record.key, record.fields, record.bundle, *cell)
 
 
 def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
@@ -68,7 +89,9 @@ def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
         case "figure", mime_type if mime_type == MIME:
             return [_named(make_figure(record, env, env.docname), record, renderer)]
         case "table", "text/html":
-            return [_named(make_table(record, env.docname), record, renderer)]
+            return [_named(make_table(record, env, env.docname), record, renderer)]
+        case "claim", "text/html":
+            return [_named(make_claim(record, env), record, renderer)]
         case "prose", "text/markdown":
             return [_make_prose(record, renderer, data.line or 0)]
         case "value", "text/plain":
@@ -80,7 +103,7 @@ def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
 def _named(node: nodes.Element, record: Record, renderer: Any) -> nodes.Element:
     """Give the figure the label ``<chapter>-<key>``, so that {numref} reaches it from any page."""
     node["names"].append(f"{record.evidence['chapter']}-{record.key}")
-    node["ids"].append(f"result-{record.key}")
+    node["ids"].append(result_anchor(record.key))
     renderer.renderer.document.note_explicit_target(node, node)
     return node
 

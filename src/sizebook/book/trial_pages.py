@@ -21,21 +21,23 @@ import jinja2
 import yaml
 
 import sizebook
-from sizebook.book.evidence_html import (
-    FOLDER,
+from sizebook.book.cited import (
+    TRIALS,
     Cited,
+    Found,
+    ProjectBundles,
     find_cited,
-    list_folders,
-    mend_links,
     treatment_words,
     trial_file,
 )
+from sizebook.book.downloads import bundle_file, find_left_out
 from sizebook.checks import RULES, judge
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import steady_of
 from sizebook.model.bundle import Execution
 from sizebook.model.errors import BundleError
 from sizebook.model.load import LoadProfile
+from sizebook.model.plain_text import show_plainly
 from sizebook.model.verdict import VERDICTS
 from sizebook.report import trial_charts
 from sizebook.report.evidence import hash_json
@@ -48,7 +50,7 @@ from sizebook.report.trial_windows import (
     make_frame,
     read_requests,
 )
-from sizebook.store import Bundle, open_bundle
+from sizebook.store import Bundle
 
 ABSENT = "not on this machine"
 
@@ -73,33 +75,32 @@ class Look:
     rules: str
 
 
-def write_trial_pages(root: Path, site: Path, pages: Iterable[str]) -> int:
+def write_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> int:
     """Write ``trials/`` of a built site: a page for each bundle that a result of ``pages`` names.
 
     Returns how many files were made anew; the others were up to date.
 
     A bundle that is not on this machine, or is damaged, has a page that says so. Pages of trials
-    that nothing names any more are removed; links to trials are mended on every page of the site.
+    that nothing names any more are removed.
     """
     listed = list(pages)
     cited = find_cited(root / "book", listed)
-    folder = site / FOLDER
+    folder = site / TRIALS
     if not cited:
         _remove_others(folder, set())
         return 0
     folder.mkdir(exist_ok=True)
     look = find_look(root, site, listed)
     base = hash_json([_code_stamp(), vars(look)])
-    places = list_folders(root)
     rows, made = [], 0
     for each in cited.values():
-        found = _open(places.get(each.bundle, ()), each.sha256)
+        found = bundles.find(each.bundle, each.sha256)
+        whole = bundles.find_whole(each.bundle, each.sha256) is not None
         name = trial_file(each.bundle)
-        made += _write(folder / name, base, each, found, look, root)
+        made += _write(folder / name, base, each, found, look, root, whole)
         rows.append(_index_row(name, each, found))
     made += _write_index(folder / "index.html", base, rows, look)
     _remove_others(folder, {trial_file(bundle) for bundle in cited} | {"index.html"})
-    mend_links(site)
     return made
 
 
@@ -119,45 +120,17 @@ def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A cited bundle on disk, or why there is none; ``notes`` are shown on the page."""
-
-    bundle: Bundle | None
-    notes: tuple[str, ...] = ()
-
-
-def _open(paths: Sequence[Path], sha256: str) -> _Found:
-    """Return the bundle with the cited checksum; another one of the same name with a note."""
-    other: Bundle | None = None
-    trouble = ""
-    for path in paths:
-        try:
-            bundle = open_bundle(path)
-        except BundleError as error:
-            trouble = f"The bundle on this machine cannot be read: {error.found}."
-            continue
-        if bundle.sha256 == sha256:
-            return _Found(bundle)
-        other = other or bundle
-    if other is not None:
-        note = "The bundle on this machine is not the one that the results were made from: its "
-        return _Found(other, (f"{note}trial.json has the checksum {other.sha256}.",))
-    if trouble:
-        return _Found(None, (trouble,))
-    text = "The bundle of this trial is not on this machine; what is known of it stands below."
-    return _Found(None, (text,))
-
-
-def _write(file: Path, base: str, cited: Cited, found: _Found, look: Look, root: Path) -> bool:
+def _write(
+    file: Path, base: str, cited: Cited, found: Found, look: Look, root: Path, whole: bool
+) -> bool:
     """Write a trial's page unless the one there has the same stamp; tell whether it was."""
     disk = found.bundle.sha256 if found.bundle else ""
     about = [cited.sha256, cited.verdict, cited.results, cited.numbers, list(cited.commands)]
     chapters = [vars(chapter) for chapter in cited.chapters.values()]
-    stamp = hash_json([base, disk, found.notes, about, chapters])
+    stamp = hash_json([base, disk, whole, found.trouble, about, chapters])
     if _read_stamp(file) == stamp:
         return False
-    page, notes = None, list(found.notes)
+    page, notes = None, [found.trouble] if found.trouble else []
     if found.bundle is not None:
         page, more = _describe(found.bundle, cited.verdict, root)
         notes += more
@@ -172,6 +145,7 @@ def _write(file: Path, base: str, cited: Cited, found: _Found, look: Look, root:
             page=page,
             notes=notes,
             config=trial_charts.page_config(),
+            archive=_describe_archive(found.bundle, root) if found.bundle and whole else None,
             bundle=cited.bundle,
             sha256=cited.sha256,
             chapters=list(cited.chapters.values()),
@@ -217,10 +191,21 @@ def _describe(bundle: Bundle, verdict: str, root: Path) -> tuple[dict[str, Any],
             (each.name, shlex.join(each.command), _ending(each.exit_code))
             for each in record.execution.commands
         ],
-        "size": f"{sum(file.bytes for file in record.files.values()) / 1e6:.2f} MB",
+        "size": _megabytes(bundle, record.files),
         "folder": _inside(bundle.path, root),
     }
     return page | _charts(bundle), notes
+
+
+def _describe_archive(bundle: Bundle, root: Path) -> dict[str, Any]:
+    """Return where the bundle's archive lies in the site, and what it does without."""
+    left_out = find_left_out(bundle)
+    return {
+        "file": bundle_file(bundle.id),
+        "left_out": ", ".join(left_out),
+        "left_out_size": _megabytes(bundle, left_out),
+        "folder": _inside(bundle.path, root),
+    }
 
 
 def _charts(bundle: Bundle) -> dict[str, Any]:
@@ -283,7 +268,7 @@ def _steady(bundle: Bundle) -> tuple[str, int | None]:
     return f"{words} Results count from {where} on: the dashed line.", found.crop_ns
 
 
-def _index_row(name: str, cited: Cited, found: _Found) -> dict[str, Any]:
+def _index_row(name: str, cited: Cited, found: Found) -> dict[str, Any]:
     chapter = next(iter(cited.chapters.values()))
     row: dict[str, Any] = {
         "file": name,
@@ -357,6 +342,10 @@ def _ending(code: int | None) -> str:
     return "still running when the bundle was written" if code is None else f"exit code {code}"
 
 
+def _megabytes(bundle: Bundle, files: Iterable[str]) -> str:
+    return f"{sum(bundle.record.files[name].bytes for name in files) / 1e6:.2f} MB"
+
+
 def _inside(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
@@ -394,6 +383,7 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: show_plainly(value) if type(value) is str else value,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     return environment

@@ -1,5 +1,6 @@
 /* Draws the charts when they come into view, again when the theme changes, and opens the fold
-   that a link to a number points into. Without this script the static pictures stay. */
+   that a link points to or into; "?evidence" opens that of the result, or all of them. Without
+   this script the static pictures stay, and folds open by hand. */
 (function () {
   "use strict";
 
@@ -104,9 +105,20 @@
       return;
     }
     const target = name && document.getElementById(name);
-    const fold = target && target.closest("details");
-    if (fold && !fold.open) {
+    const folds = [];
+    for (let each = target || null; each; each = each.parentElement) {
+      if (each.localName === "details") {
+        folds.push(each);
+      }
+    }
+    if (/[?&]evidence\b/.test(location.search)) {
+      folds.push(...(target || document).querySelectorAll("details.sb-evidence"));
+    }
+    const closed = folds.filter((fold) => !fold.open);
+    for (const fold of closed) {
       fold.open = true;
+    }
+    if (target && closed.length > 0) {
       target.scrollIntoView();
     }
   }
