@@ -26,6 +26,11 @@ _QUICK_END = (
     "import sys; sys.stdout.flush_timeout = sys.stderr.flush_timeout = 0.5; del sys"
 )
 
+# None in sys.modules makes an import fail: https://docs.python.org/3/reference/import.html
+_NO_MEASURING = (
+    "--IPKernelApp.exec_lines=import sys; sys.modules['sizebook.lab.measuring'] = None; del sys"
+)
+
 
 class _StopError(Exception):
     """The run was told to stop between two cells."""
@@ -47,12 +52,19 @@ class NotebookRun:
         *,
         folder: Path,
         environment: Mapping[str, str],
+        may_measure: bool = True,
     ) -> None:
+        """Say what to run, where to, and from which folder.
+
+        Without ``may_measure`` the machinery of measuring cannot be imported in the kernel: a
+        notebook that asks for a measurement fails instead.
+        """
         self._template = template
         self._output = output
         self._parameters = dict(parameters)
         self._folder = folder
         self._environment = dict(environment)
+        self._flags = [_QUICK_END] if may_measure else [_QUICK_END, _NO_MEASURING]
         self._stopping = threading.Event()
         self._pid: int | None = None
         self._error: BaseException | None = None
@@ -142,7 +154,7 @@ class NotebookRun:
                 """The kernel of the running interpreter, without a history file."""
                 start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
                 return KernelSpec(
-                    argv=[*start, "--HistoryManager.enabled=False", _QUICK_END],
+                    argv=[*start, "--HistoryManager.enabled=False", *run._flags],
                     display_name="Python 3",
                     language="python",
                 )

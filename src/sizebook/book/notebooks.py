@@ -7,7 +7,7 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +26,12 @@ from sizebook.report.evidence import find_commit, hash_json
 
 State = Literal["ran", "up to date", "failed"]
 
-_STAMP = "sizebook_run"
+STAMP = "sizebook_run"
+"""Where the metadata of an executed notebook say how it was made."""
+
+INJECTED = "injected-parameters"
+"""Tag of the cell that papermill adds with the parameters of a run."""
+
 _USER_ERRORS: tuple[type[UserError], ...] = (UserError, *UserError.__subclasses__())
 _ERRORS = {kind.__name__ for kind in _USER_ERRORS}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -88,7 +93,7 @@ def run_chapter(
         _stamp_page(root, chapter, parameters, remains)
         read_records(remains)
     except PapermillExecutionError as error:
-        failure = (error.exec_count, _first_words(error.ename, error.evalue))
+        failure = (error.exec_count, first_words(error.ename, error.evalue))
     except UserError as error:
         failure = (None, str(error))
     except DeadKernelError:
@@ -115,7 +120,7 @@ def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -
     """Tell whether a chapter's page was made from all that its making depends on now."""
     page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
     try:
-        stamp = json.loads(page.read_text(encoding="utf-8"))["metadata"][_STAMP]["stamp"]
+        stamp = json.loads(page.read_text(encoding="utf-8"))["metadata"][STAMP]["stamp"]
     except (OSError, ValueError, KeyError):
         return False
     return bool(stamp == make_stamp(root, chapter, parameters))
@@ -124,9 +129,9 @@ def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -
 def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
     """Give one checksum over all that decides what a chapter's page shows.
 
-    Template, parameters, harness, load profiles, stack sources, benchmarks with their results and
-    lock file by content; bundles (the chapter's and the calibration's) by name and size, as they
-    are never changed once written.
+    Template, parameters, harness, load profiles, stack sources, benchmarks with their results, what
+    the reports printed, and lock file by content; bundles (the chapter's and the calibration's) by
+    name and size, as they are never changed once written.
     """
     package = Path(sizebook.__file__).parent
     contents = [chapter.notebook, root / "env" / "requirements.lock"]
@@ -134,6 +139,7 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     contents += [root / "stack" / "pom.xml", *_list_files(root / "stack" / "src")]
     contents += sorted((root / "bench").glob("*.py"))
     contents += sorted((root / "bench" / "results").glob("*.json"))
+    contents += sorted((root / "data" / "reported").glob("*.csv"))
     runs = root / "data" / "runs"
     bundles = [runs / chapter.id, runs / calibration.CHAPTER, root / "data" / "published"]
     listing = [
@@ -143,6 +149,22 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     ]
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.exists()]
     return hash_json([dict(parameters), hashes, listing])
+
+
+def hash_cells(cells: Iterable[Mapping[str, Any]]) -> str:
+    """Give one checksum over what a reader sees of a notebook's cells: kind, text and tags.
+
+    Outputs, and the cell that a run adds for its parameters, are left out: a template and a page
+    executed from it have the same checksum.
+    """
+    kept: list[list[Any]] = []
+    for cell in cells:
+        tags = list((cell.get("metadata") or {}).get("tags") or ())
+        if INJECTED not in tags:
+            source = cell.get("source", "")
+            text = "".join(source) if isinstance(source, list) else str(source)
+            kept.append([cell.get("cell_type"), text, tags])
+    return hash_json(kept)
 
 
 def _execute(
@@ -198,12 +220,13 @@ def _stamp_page(
     for cell in node.cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell["id"] = "injected-parameters"  # papermill's is drawn at random
+        if INJECTED in cell.metadata.get("tags", []):
+            cell["id"] = INJECTED  # papermill's is drawn at random
     defaults = {parameter.name: parameter.default for parameter in chapter.parameters}
-    node.metadata[_STAMP] = {
+    node.metadata[STAMP] = {
         "stamp": make_stamp(root, chapter, parameters),
         "template": chapter.notebook.name,
+        "template_sha256": hash_cells(node.cells),
         "parameters": {**defaults, **parameters},
         "commit": find_commit(root),
         "harness": sizebook.__version__,
@@ -211,7 +234,7 @@ def _stamp_page(
     nbformat.write(node, notebook)  # type: ignore[no-untyped-call, unused-ignore]
 
 
-def _first_words(kind: str, message: str) -> str:
+def first_words(kind: str, message: str) -> str:
     """Give a failure in one line; a UserError says enough without its kind."""
     line = " ".join(_ANSI.sub("", message).split())
     return line if kind in _ERRORS else f"{kind}: {line}"

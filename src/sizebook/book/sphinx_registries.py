@@ -12,6 +12,8 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 import sizebook
+from sizebook.book.audit.rules import RULES as AUDIT_RULES
+from sizebook.book.audit.rules import AuditRule
 from sizebook.checks import RULES, SET_RULES, Rule, SetRule
 from sizebook.lab.profiles import PROFILES
 from sizebook.model.metrics import METRICS
@@ -53,7 +55,17 @@ def _set_rules() -> nodes.Element:
     return items
 
 
-def _rule(rule: Rule | SetRule, *more: nodes.Element) -> nodes.Element:
+def _audit_rules() -> nodes.Element:
+    """Return one definition a rule of the audit."""
+    items = nodes.definition_list()
+    for rule in AUDIT_RULES:
+        severity = nodes.paragraph("", "", nodes.emphasis("", "Severity: "))
+        severity += nodes.Text(rule.severity)
+        items += _rule(rule, severity)
+    return items
+
+
+def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Element:
     term = nodes.term("", "", nodes.literal("", rule.id), nodes.Text(f" {rule.title}"))
     term["ids"].append(rule.id.lower())
     body = nodes.definition()
@@ -132,7 +144,7 @@ _PACKAGE = Path(sizebook.__file__).parent
 _SOURCES = [
     str(path)
     for pattern in ("checks/*.py", "model/metrics.py", "probes/registry.py", "lab/profiles.py",
-                    "report/limiter*.py", "stack/*.py")
+                    "report/limiter*.py", "stack/*.py", "book/audit/rules.py")
     for path in sorted(_PACKAGE.glob(pattern))
 ]  # fmt: skip
 """A page that shows a registry is built again when one of these changes."""
@@ -140,6 +152,7 @@ _SOURCES = [
 REGISTRIES: dict[str, Callable[[], nodes.Element]] = {
     "rules": _rules,
     "set-rules": _set_rules,
+    "audit-rules": _audit_rules,
     "metrics": _metrics,
     "counters": _counters,
     "limiters": _limiters,

@@ -1,0 +1,1 @@
+"""The audit: everything that the book shows, recomputed from bundles and compared."""

@@ -1,0 +1,157 @@
+"""One audit from begin to end: bundles, pages, reported data, replay, site."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.book.audit.bundles import AuditedBundle, audit_bundles
+from sizebook.book.audit.contents import LookUp
+from sizebook.book.audit.designs import audit_designs, audit_freshness
+from sizebook.book.audit.findings import AuditReport
+from sizebook.book.audit.outputs import ExecutedPage
+from sizebook.book.audit.pages import audit_page, check_up_to_date, cited_by, open_page
+from sizebook.book.audit.replay import replay_page
+from sizebook.book.audit.reported import audit_claims, audit_reported
+from sizebook.book.audit.site import audit_site
+from sizebook.book.audit.targets import Target
+from sizebook.book.chapters import Chapter, find_chapters
+from sizebook.book.crate.rules import is_crate
+from sizebook.model.claim import Claim
+from sizebook.model.errors import BundleError, UsageError, UserError
+from sizebook.report.claims import find_claim
+from sizebook.store import Project
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which parts of the audit to do; what is left out is said in the report."""
+
+    replay: bool = True
+    site: bool = True
+
+
+def run_audit(
+    target: Target, options: Options = Options(), say: Say = lambda _: None
+) -> AuditReport:
+    """Audit a target and return what was found; ``say`` is told what is being done.
+
+    Measures nothing and writes nothing but in a temporary folder, so that it may run while a
+    measurement does.
+    """
+    report = AuditReport(target.words, skipped=_skipped(target, options))
+    if not target.own and is_crate(target.base):
+        say("crate: files and metadata")
+        _audit_crate(target.base, report)
+    audited = audit_bundles(target, report, lambda done, of: _tell(say, "bundles", done, of))
+    pages = [page for file in target.pages if (page := open_page(file, report)) is not None]
+    if target.chapters and not audited and not pages:
+        raise UsageError(
+            found=f"neither bundle nor page of {', '.join(target.chapters)} in {target.words}",
+            expected="the id of a chapter that is there",
+            next_step="sizebook chapters",
+        )
+    cited = {each.bundle for page in pages for out in page.results for each in cited_by(out)}
+    audit_designs(audited, cited, report, own=target.own)
+    project = target.project
+    if project is not None:
+        audit_freshness(audited, project, report, own=target.own)
+    _audit_pages(pages, audited, target, options, report, say)
+    if project is not None and target.own:
+        audit_reported(project, report)
+        if options.site and not target.chapters:
+            say("site: building it again")
+            with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
+                audit_site(project, report, Path(folder).resolve())
+    return report
+
+
+def refuse_archive(name: str, error: BundleError) -> AuditReport:
+    """Return the report on an archive that could not be unpacked: one finding."""
+    report = AuditReport(name)
+    report.add("AU101-record", name, error.found, found=error.found, expected=error.expected,
+               next_step=error.next_step)  # fmt: skip
+    return report
+
+
+def _audit_crate(folder: Path, report: AuditReport) -> None:
+    from sizebook.book.crate.audit import audit_crate  # noqa: PLC0415 - rocrate is slow
+
+    for each in audit_crate(folder):
+        report.add(each.rule, each.place, each.message, found=each.found, expected=each.expected)
+
+
+def _audit_pages(
+    pages: Sequence[ExecutedPage],
+    audited: Sequence[AuditedBundle],
+    target: Target,
+    options: Options,
+    report: AuditReport,
+    say: Say,
+) -> None:
+    project = target.project
+    chapters = {each.id: each for each in find_chapters(project.root)} if project else {}
+    look_up = _look_up(project)
+    bundles: dict[str, list[AuditedBundle]] = defaultdict(list)
+    for each in audited:
+        bundles[each.bundle.id].append(each)
+    for page in pages:
+        chapter = chapters.get(page.file.chapter)
+        say(f"{page.file.name}: results")
+        audit_page(page, chapter, bundles, look_up, report)
+        if chapter is None:
+            report.add(
+                "AU306-no-template", page.file.name, "there is no template of this page here",
+                found=f"no notebook of chapter {page.file.chapter}", expected="its template",
+                spoils=page.every_item(),
+            )  # fmt: skip
+        elif project is not None:
+            if target.own:
+                check_up_to_date(page, project, chapter, report)
+            if options.replay:
+                say(f"{page.file.name}: replay")
+                _replay(page, chapter, bundles, project, report, own=target.own)
+    if project is not None:
+        audit_claims(pages, look_up, report)
+
+
+def _replay(
+    page: ExecutedPage,
+    chapter: Chapter,
+    bundles: Mapping[str, Sequence[AuditedBundle]],
+    project: Project,
+    report: AuditReport,
+    *,
+    own: bool,
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
+        replay_page(page, chapter, bundles, project, report, Path(folder).resolve(), own=own)
+
+
+def _look_up(project: Project | None) -> LookUp:
+    """Return what finds a report's claim by its id."""
+
+    def look_up(claim_id: str) -> Claim | None:
+        try:
+            return find_claim(claim_id, project) if project else None
+        except (UserError, OSError):
+            return None
+
+    return look_up
+
+
+def _skipped(target: Target, options: Options) -> list[str]:
+    skipped = [] if options.replay or not target.pages else ["replay"]
+    if target.own:
+        skipped += [] if options.site and not target.chapters else ["site"]
+    return skipped + (["other chapters"] if target.chapters else [])
+
+
+def _tell(say: Say, what: str, done: int, of: int) -> None:
+    if done == of or done % 50 == 0:
+        say(f"{what}: {done} of {of}")

@@ -1,0 +1,175 @@
+"""Each result by itself: what is shown against its checksum, its words, and its drawing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sizebook.book.audit.outputs import (
+    ClaimResult,
+    FigureResult,
+    Output,
+    ProseResult,
+    TableResult,
+    ValueResult,
+)
+from sizebook.model.claim import OWN, Claim, ClaimOutcome, own_claim
+from sizebook.report import claim_card, wording
+from sizebook.report.chart import MIME, render_svg
+from sizebook.report.evidence import hash_json, hash_text
+
+LookUp = Callable[[str], Claim | None]
+"""Gives a report's claim by its id, None if there is none or it is not known here."""
+
+SVG = "image/svg+xml"
+_CLIP = re.compile(r"\bclip(\d+)\b")
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What a rule found in one result."""
+
+    rule: str
+    message: str
+    found: str
+    expected: str
+
+
+def check_content(output: Output, look_up: LookUp) -> Iterator[Wrong]:
+    """Yield what is wrong with one result, as far as it tells by itself.
+
+    ``look_up`` finds a report's claim by its id.
+    """
+    try:
+        result = output.read()
+    except ValueError as error:
+        yield Wrong("AU214-result", f"its record cannot be read: {error}", str(error), "a record")
+        return
+    match result:
+        case FigureResult():
+            yield from _figure(output, result)
+        case TableResult():
+            yield from _sum(result.evidence.sha256, hash_text(output.text("text/html")), "table")
+            plain = f"Table {result.key}: {result.caption}"
+            yield from _words(output, "text/plain", plain)
+        case ValueResult():
+            yield from _sum(result.evidence.sha256, _hash(result.value), "value")
+            words = _format(result.value, result.format, result.unit)
+            yield from _words(output, "text/plain", f"{result.key} = {words}")
+        case ProseResult():
+            yield from _prose(output, result)
+        case ClaimResult():
+            yield from _claim(output, result, look_up)
+
+
+def plain_svg(svg: str) -> str:
+    """Return an SVG with its clip paths numbered from 1: vl-convert counts on in one process."""
+    numbers: dict[str, str] = {}
+    return _CLIP.sub(lambda clip: numbers.setdefault(clip[0], f"clip{len(numbers) + 1}"), svg)
+
+
+def _figure(output: Output, result: FigureResult) -> Iterator[Wrong]:
+    spec = output.data.get(MIME)
+    yield from _sum(result.evidence.sha256, _hash(spec), "chart's specification")
+    yield from _words(output, "text/plain", f"Figure {result.key}: {result.alt}")
+    if not isinstance(spec, dict):
+        yield Wrong("AU206-picture", "the figure has no specification", "none", MIME)
+        return
+    try:
+        drawn = render_svg(spec)
+    except ValueError as error:  # vl-convert's only one
+        yield Wrong("AU206-picture", "its specification draws nothing", str(error), "an SVG")
+        return
+    shown, again = plain_svg(output.text(SVG)), plain_svg(drawn)
+    if shown != again:
+        first, second = first_difference(shown, again)
+        yield Wrong("AU206-picture", f"the SVG shows {first!r}, its data {second!r}", first, second)
+
+
+def _prose(output: Output, result: ProseResult) -> Iterator[Wrong]:
+    said = wording.Sentence(result.texts, ())
+    words = [number.words for number in result.numbers]
+    yield from _sum(result.evidence.sha256, hash_text(said.join(words)), "paragraph")
+    for number in result.numbers:
+        expected = _format(number.value, number.format)
+        if number.words != expected:
+            yield Wrong(
+                "AU205-words",
+                f"{number.key} reads {number.words!r}, its value makes {expected!r}",
+                number.words,
+                expected,
+            )
+    markdown = said.join([wording.escape_markdown(word) for word in words])
+    yield from _words(output, "text/markdown", markdown)
+    yield from _words(output, "text/plain", said.join(words))
+
+
+def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[Wrong]:
+    yield from _sum(result.evidence.sha256, _hash(result.claim), "claim")
+    try:
+        outcome = ClaimOutcome.from_record(result.claim)
+        plain = claim_card.render_text(outcome)
+        known = look_up(outcome.claim_id)
+        if outcome.source == OWN:
+            name = outcome.claim_id.removeprefix("own-")
+            known = own_claim(name, outcome.statement, outcome.relation)
+        card = claim_card.render_card(outcome, known) if known else None
+    except (ValueError, TypeError, AttributeError) as error:
+        yield Wrong("AU214-result", f"its claim cannot be read: {error}", str(error), "a claim")
+        return
+    if outcome.claim_id != result.key:
+        yield Wrong(
+            "AU205-words", f"claim {outcome.claim_id} under another key", result.key,
+            outcome.claim_id,
+        )  # fmt: skip
+    yield from _words(output, "text/plain", plain)
+    if card is not None:
+        yield from _words(output, "text/html", card)
+
+
+def _sum(said: str, computed: str | None, what: str) -> Iterator[Wrong]:
+    if said != computed:
+        yield Wrong(
+            "AU204-content",
+            f"the {what} shown is not the one whose checksum was recorded",
+            f"SHA-256 {computed}",
+            f"SHA-256 {said}",
+        )
+
+
+def _words(output: Output, mime_type: str, expected: str) -> Iterator[Wrong]:
+    shown = output.text(mime_type)
+    if shown != expected:
+        first, second = first_difference(shown, expected)
+        yield Wrong(
+            "AU205-words",
+            f"its {mime_type} reads {first!r}, its record makes {second!r}",
+            first,
+            second,
+        )
+
+
+def _format(value: Any, spec: str, unit: str = "") -> str:
+    try:
+        return wording.format_scalar(value, spec, unit)
+    except (ValueError, TypeError) as error:
+        return f"nothing ({error})"
+
+
+def _hash(data: Any) -> str | None:
+    try:
+        return hash_json(data)
+    except (ValueError, TypeError, RecursionError):  # NaN, or what no JSON holds
+        return None
+
+
+def first_difference(one: str, other: str, around: int = 24, most: int = 80) -> tuple[str, str]:
+    """Return both texts from a little before where they begin to differ, cut to a line."""
+    at = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    begin = max(0, at - around)
+    return tuple(text[begin : begin + most] for text in (one, other))  # type: ignore[return-value]

@@ -1,0 +1,243 @@
+"""The template executed again on the page's own bundles, and compared result by result.
+
+Nothing is measured: in the kernel of a replay the machinery of measuring cannot be imported. Only
+the project's own template is executed, never the code of a notebook that somebody sent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbclient.exceptions import DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+
+from sizebook.book.audit.bundles import AuditedBundle
+from sizebook.book.audit.differences import find_difference
+from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.outputs import ExecutedPage, Output, read_page
+from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.targets import PageFile
+from sizebook.book.chapters import Chapter
+from sizebook.book.kernel import NotebookRun
+from sizebook.book.notebooks import first_words
+from sizebook.lab import calibration
+from sizebook.lab.archive import AS_MEASURED
+from sizebook.store import Project
+from sizebook.store.bundles import RECORD
+from sizebook.store.left_out import LEFT_OUT
+
+OF_THE_MOMENT = "of-the-moment"
+"""Tag of a template's cell that shows the machine as it was when it ran."""
+
+_NOT_PART = {"_build", "data", ".git", ".venv", ".sizebook"}
+_STOP_GRACE_S = 10.0
+
+Places = Mapping[str, Sequence[AuditedBundle]]
+Match = tuple[str, str, int]
+"""Kind, key (of a paragraph: id of its cell), number among those."""
+
+
+def replay_page(
+    page: ExecutedPage,
+    chapter: Chapter,
+    bundles: Places,
+    project: Project,
+    report: AuditReport,
+    scratch: Path,
+    *,
+    own: bool,
+) -> None:
+    """Execute a page's template again in an empty folder ``scratch`` and report what differs.
+
+    ``bundles`` are those audited, by their ids; the replay sees those that the page cites, and the
+    conditioning loads of their sessions.
+    """
+    sound = [each for group in bundles.values() for each in group if each.judgement is not None]
+    used, lacking = _cited(page, sound)
+    _stage(_with_conditioning(used, sound), scratch / "bundles")
+    root = project.root
+    if not own:
+        root = _make_view(project, sound, scratch / "view")
+    executed = scratch / f"{chapter.id}.ipynb"
+    failure = _execute(page, chapter, executed, scratch / "bundles", root)
+    if failure:
+        report.add(
+            "AU305-no-replay", page.file.name, f"the template cannot be executed again: {failure}",
+            found=failure, expected="the page's results", spoils=page.every_item(),
+        )  # fmt: skip
+        return
+    _compare(page, read_page(PageFile(page.file.name, executed)), lacking, report)
+
+
+def _execute(
+    page: ExecutedPage, chapter: Chapter, output: Path, bundles: Path, root: Path
+) -> str | None:
+    """Execute the template with the page's parameters; return why that failed."""
+    recorded = page.run.get("parameters")
+    given = recorded if isinstance(recorded, dict) else {}
+    names = {parameter.name for parameter in chapter.parameters}
+    parameters = {name: value for name, value in given.items() if name in names}
+    environment = {"SIZEBOOK_ROOT": str(root), "SIZEBOOK_COMMIT": "replay"}
+    if parameters.get("source") == "measure":
+        environment[AS_MEASURED] = "1"
+    if "source" in names:
+        parameters["source"] = str(bundles)
+    run = NotebookRun(
+        chapter.notebook,
+        output,
+        parameters,
+        folder=chapter.notebook.parent,
+        environment=environment,
+        may_measure=False,
+    )
+    try:
+        run.finish(lambda: None, _STOP_GRACE_S)
+    except PapermillExecutionError as error:
+        return first_words(error.ename, error.evalue)
+    except DeadKernelError:
+        return "the notebook's process ended unexpectedly"
+    return None
+
+
+def _cited(
+    page: ExecutedPage, sound: Iterable[AuditedBundle]
+) -> tuple[list[AuditedBundle], set[str]]:
+    """Return the bundles that a page cites, and the ids of those that are not there or damaged."""
+    wanted = {(each.bundle, each.sha256) for output in page.results for each in cited_by(output)}
+    found = {(each.bundle.id, each.bundle.sha256): each for each in sound}
+    there = [each for key, each in found.items() if key in wanted]
+    return there, {bundle for bundle, sha256 in wanted if (bundle, sha256) not in found}
+
+
+def _with_conditioning(
+    used: Sequence[AuditedBundle], sound: Iterable[AuditedBundle]
+) -> list[AuditedBundle]:
+    sessions = {each.bundle.record.execution.session for each in used}
+    known = {each.bundle.id for each in used}
+    more = [
+        each
+        for each in sound
+        if each.bundle.record.trial.purpose == "conditioning"
+        and each.bundle.record.execution.session in sessions
+        and each.bundle.id not in known
+    ]
+    return [*used, *more]
+
+
+def _stage(bundles: Iterable[AuditedBundle], folder: Path) -> None:
+    """Put bundles into a folder, without copying where the file system can."""
+    folder.mkdir(parents=True)
+    for each in bundles:
+        bundle = each.bundle
+        names = [RECORD, *bundle.record.files, *([LEFT_OUT] if bundle.left_out else [])]
+        for name in names:
+            target = folder / bundle.id / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(bundle.path / name, target)
+            except OSError:
+                shutil.copyfile(bundle.path / name, target)
+
+
+def _make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) -> Path:
+    """Return a project like this one whose calibration is that of the audited bundles."""
+    data = folder / "data"
+    data.mkdir(parents=True)
+    for path in project.root.iterdir():
+        if path.name not in _NOT_PART:
+            (folder / path.name).symlink_to(path)
+    for path in (project.root / "data").iterdir():
+        if path not in (project.runs, project.published):
+            (data / path.name).symlink_to(path)
+    known = [each for each in sound if each.bundle.record.trial.chapter == calibration.CHAPTER]
+    _stage(known, data / "runs" / calibration.CHAPTER)
+    return folder
+
+
+def _compare(
+    page: ExecutedPage, again: ExecutedPage, lacking: set[str], report: AuditReport
+) -> None:
+    shown, made = _by_match(page), _by_match(again)
+    for match, output in shown.items():
+        if match not in made:
+            report.add(
+                "AU302-missing", output.place, f"the replay makes no such {output.kind}",
+                found=f"a {output.kind}", expected="nothing",
+                spoils=[page.item, *output.items()],
+            )  # fmt: skip
+            continue
+        if not lacking.intersection(each.bundle for each in cited_by(output)):
+            _compare_result(page, output, made[match], report)
+    for match, output in made.items():
+        if match not in shown:
+            report.add(
+                "AU303-new", output.place, f"the page lacks a {output.kind} of the replay",
+                found="nothing", expected=f"a {output.kind}", spoils=[page.item],
+            )  # fmt: skip
+
+
+def _by_match(page: ExecutedPage) -> dict[Match, Output]:
+    counts: Counter[tuple[str, str]] = Counter()
+    matched: dict[Match, Output] = {}
+    for output in page.results:
+        name = output.kind, output.cell_id if output.kind == "prose" else output.name
+        counts[name] += 1
+        matched[*name, counts[name]] = output
+    return matched
+
+
+def _numbers(output: Output) -> dict[str, Any]:
+    """Return the numbers of a paragraph by key; the page's may hold anything."""
+    numbers = (output.fields or {}).get("numbers")
+    listed = numbers if isinstance(numbers, list) else []
+    return {str(each.get("key")): each for each in listed if isinstance(each, dict)}
+
+
+def _compare_result(page: ExecutedPage, shown: Output, made: Output, report: AuditReport) -> None:
+    difference = find_difference(shown, made)
+    if difference is None:
+        return
+    if OF_THE_MOMENT in made.tags:
+        report.add(
+            "AU304-moment", shown.place, "the machine is not as it was when the page was made",
+            found=difference.shown, expected=difference.made,
+        )  # fmt: skip
+        return
+    if shown.kind == "prose" and _compare_numbers(page, shown, made, report):
+        return
+    report.add(
+        "AU301-differs", shown.place,
+        f"{difference.where}: the page has {difference.shown!r}, the replay {difference.made!r}",
+        found=difference.shown, expected=difference.made,
+        spoils=[page.item, shown.items()[0]],
+    )  # fmt: skip
+
+
+def _compare_numbers(page: ExecutedPage, shown: Output, made: Output, report: AuditReport) -> bool:
+    """Report each number of a paragraph that differs or that only one has; tell if there is one."""
+    said, again = _numbers(shown), _numbers(made)
+    differing = [
+        key
+        for key in [*said, *(key for key in again if key not in said)]
+        if said.get(key) != again.get(key)
+    ]
+    for key in differing:
+        one, other = (_number_words(each.get(key)) for each in (said, again))
+        place = f"{page.file.name}#{key}"
+        report.add(
+            "AU301-differs", place[:200], f"the page says {one}, the replay {other}",
+            found=one, expected=other,
+            spoils=[page.item, shown.items()[0], Item("numbers", place)],
+        )  # fmt: skip
+    return bool(differing)
+
+
+def _number_words(number: Mapping[str, Any] | None) -> str:
+    if number is None:
+        return "no such number"
+    return f"{number.get('words')!r} ({number.get('value')!r} as {number.get('format')!r})"

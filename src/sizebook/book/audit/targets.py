@@ -1,0 +1,176 @@
+"""What is audited: the own run, the published data, or a folder that somebody sent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.book.crate.rules import is_crate
+from sizebook.book.site import list_pages
+from sizebook.model.errors import UsageError
+from sizebook.store import Project
+from sizebook.store.bundles import COUNTERS, HISTOGRAMS, RECORD, REQUESTS
+
+_PAGES = "chapters/"
+_MAX_FOLDERS = 100_000
+
+
+@dataclass(frozen=True)
+class PageFile:
+    """One executed notebook; ``name`` is how findings call it."""
+
+    name: str
+    path: Path
+
+    @property
+    def chapter(self) -> str:
+        """Id of the chapter, by the file's name."""
+        return self.path.stem
+
+
+@dataclass(frozen=True)
+class Target:
+    """Bundles and executed notebooks, and what they are compared with."""
+
+    words: str
+    base: Path
+    """Places of bundles are named from here."""
+    project: Project | None
+    """The checkout that has the templates; without one, bundles alone are audited."""
+    bundles: tuple[Path, ...]
+    headless: tuple[Path, ...] = ()
+    """Folders that hold a bundle's tables and no record."""
+    pages: tuple[PageFile, ...] = ()
+    foreign: bool = False
+    """Bundles from elsewhere, which may be made to do harm."""
+    own: bool = False
+    """This checkout's own run: its site and its reported data are part of it."""
+    chapters: tuple[str, ...] = ()
+    """The only chapters to audit; empty: all."""
+
+    def place(self, path: Path) -> str:
+        """Return how findings name a file or folder of the target."""
+        return (
+            path.relative_to(self.base).as_posix() if path.is_relative_to(self.base) else path.name
+        )
+
+
+def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
+    """Return the chapters of the table of contents, with the bundles in ``data/runs``.
+
+    Raises UsageError for a chapter that is not in the table of contents.
+    """
+    toc = project.book / "_toc.yml"
+    if not toc.is_file():
+        raise UsageError(
+            found="no book/_toc.yml here",
+            expected="the folder that holds the book",
+            next_step="change to the project's folder",
+        )
+    known = [name for name in list_pages(toc) if name.startswith(_PAGES)]
+    pages = tuple(PageFile(name, project.book / f"{name}.ipynb") for name in known)
+    _check_known(chapters, [page.chapter for page in pages])
+    folders = [project.runs / name for name in chapters] or [project.runs]
+    bundles, headless = _walk_all(folders)
+    bundles += _published_and_cited(project, pages)
+    return Target(
+        words="own run",
+        base=project.root,
+        project=project,
+        bundles=bundles,
+        headless=headless,
+        pages=tuple(page for page in pages if not chapters or page.chapter in chapters),
+        own=True,
+        chapters=tuple(chapters),
+    )
+
+
+def published_target(project: Project, chapters: Sequence[str] = ()) -> Target:
+    """Return the bundles and notebooks in ``data/published``. UsageError if there are none."""
+    if not project.published.is_dir():
+        raise UsageError(
+            found="no data/published here",
+            expected="bundles that came with the book",
+            next_step="audit your own run: sizebook audit",
+        )
+    return folder_target(project.published, project, chapters, words="published data")
+
+
+def folder_target(
+    folder: Path, project: Project | None, chapters: Sequence[str] = (), words: str = ""
+) -> Target:
+    """Return the bundles at or below a folder, and the executed notebooks beside them.
+
+    With ``words`` for what it is, the folder is one that came with this checkout.
+    Links are not followed. Raises UsageError if there is no bundle.
+    """
+    bundles, headless = _walk_all([folder])
+    if not bundles and not headless:
+        raise UsageError(
+            found=f"no bundle in {folder.name}",
+            expected="a bundle (a folder with trial.json), or a folder or archive of bundles",
+            next_step="see the page about the audit for what a bundle holds",
+        )
+    base = folder.parent if folder in bundles else folder
+    place = folder / "book" / "chapters" if is_crate(folder) else folder
+    inside = {*bundles, *headless}
+    pages = [
+        PageFile(path.relative_to(base).with_suffix("").as_posix(), path)
+        for path in sorted(place.rglob("*.ipynb"))
+        if not path.is_symlink() and not inside.intersection(path.parents)
+    ]
+    return Target(
+        words=words or folder.name,
+        foreign=not words,
+        base=base,
+        project=project,
+        bundles=bundles,
+        headless=headless,
+        pages=tuple(page for page in pages if not chapters or page.chapter in chapters),
+        chapters=tuple(chapters),
+    )
+
+
+def _published_and_cited(project: Project, pages: Iterable[PageFile]) -> tuple[Path, ...]:
+    """Return the published bundles that a page names: it was made with ``--source published``."""
+    published, _ = _walk_all([project.published])
+    if not published:
+        return ()
+    texts = [page.path.read_bytes() for page in pages if page.path.is_file()]
+    return tuple(path for path in published if any(path.name.encode() in text for text in texts))
+
+
+def _walk_all(folders: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    found = [each for folder in folders for each in _walk(folder)]
+    bundles = tuple(path for path, headed in found if headed)
+    return bundles, tuple(path for path, headed in found if not headed)
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield each folder that looks like a bundle, and whether it has a record."""
+    for seen, (name, folders, files) in enumerate(os.walk(folder), start=1):
+        if seen > _MAX_FOLDERS:
+            raise UsageError(
+                found=f"more than {_MAX_FOLDERS:,} folders in {folder.name}",
+                expected="a folder of bundles",
+                next_step="name the folder that holds the bundles",
+            )
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        if RECORD in files:
+            folders.clear()
+            yield Path(name), True
+        elif {REQUESTS, COUNTERS, HISTOGRAMS}.intersection(files):
+            folders.clear()
+            yield Path(name), False
+
+
+def _check_known(chapters: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in chapters if name not in known]
+    if unknown:
+        raise UsageError(
+            found=f"no chapter {unknown[0]!r} in the book",
+            expected=f"one of {', '.join(known) or 'none: there is no chapter'}",
+            next_step="sizebook chapters",
+        )
