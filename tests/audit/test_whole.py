@@ -174,8 +174,9 @@ def test_every_rule_is_documented_and_used() -> None:
     assert {rule.severity for rule in RULES} <= set(SEVERITIES)
     for rule in RULES:
         assert all((rule.title, rule.meaning, rule.remedy)), rule.id
-    folder = PROJECT / "src" / "sizebook" / "book" / "audit"
-    code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "rules.py")
+    book = PROJECT / "src" / "sizebook" / "book"
+    paths = [path for name in ("audit", "crate") for path in (book / name).glob("*.py")]
+    code = "".join(path.read_text() for path in paths if path.name != "rules.py")
     assert [rule_id for rule_id in ids if f'"{rule_id}"' not in code] == []
 
 
