@@ -222,6 +222,7 @@ def _stamp_page(
         cell.metadata.pop("execution", None)
         if INJECTED in cell.metadata.get("tags", []):
             cell["id"] = INJECTED  # papermill's is drawn at random
+            cell.metadata["tags"] = [INJECTED, "hide-input"]
     defaults = {parameter.name: parameter.default for parameter in chapter.parameters}
     node.metadata[STAMP] = {
         "stamp": make_stamp(root, chapter, parameters),
