@@ -106,6 +106,18 @@ def test_every_relation_is_read_as_the_reports_mean_it(
     assert (found.verdict, found.relation) == (verdict, relation)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "decided"),
+    [("noisy", "confirmed"), ("no steady state", "confirmed"), ("failed", "undetermined"),
+     ("stale", "undetermined")],
+)  # fmt: skip
+def test_bytes_count_whatever_the_times_are_worth(verdict: str, decided: str) -> None:
+    """A doubt about time does not touch how many bytes were sent; a wrong account does."""
+    frame = rows().with_columns(verdict=pl.lit(verdict), body_bytes=pl.col("total_time_s"))
+    assert decide(frame, metric="body_bytes").verdict == decided
+    assert decide(frame).verdict == "undetermined"
+
+
 @pytest.mark.parametrize("verdict", ["noisy", "generator-bound", "no steady state", "stale"])
 def test_only_valid_trials_count(verdict: str) -> None:
     """Without a valid trial on one side nothing is decided, and the verdicts are counted."""

@@ -19,6 +19,8 @@ class Metric:
     """True where the number, or its ratio between treatments, should hold on other hardware."""
     digits: int
     definition: str
+    timeless: bool = False
+    """True where it counts what was sent, not how fast: doubts about time do not touch it."""
 
     def format(self, value: float | None) -> str:
         """Return the value with this metric's digits and unit; an en dash where it is missing."""
@@ -42,11 +44,12 @@ _ALL = (
     Metric("service_p50_ms", "Service time, median", "ms", "lower", False, 2,
            "Median time from actual start to the last byte of the answer."),
     Metric("body_bytes", "Body", "B", "lower", True, 0,
-           "Bytes of the answer's body, mean over the answers."),
+           "Bytes of the answer's body, mean over the answers.", timeless=True),
     Metric("received_bytes", "Answer on the wire", "B", "lower", True, 0,
-           "Bytes of status line, headers and body as received, mean over the answers."),
+           "Bytes of status line, headers and body as received, mean over the answers.",
+           timeless=True),
     Metric("run_received_bytes", "Bytes per run", "B", "lower", True, 0,
-           "Bytes received in one run of the scenario, mean over the runs."),
+           "Bytes received in one run of the scenario, mean over the runs.", timeless=True),
     Metric("cpu_ms_per_request", "CPU per request", "ms", "lower", True, 3,
            "CPU time of a role's processes in the measured phase over the requests answered."),
     Metric("failed_share", "Failed", "%", "lower", True, 2,

@@ -15,6 +15,7 @@ from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, 
 from sizebook.model.errors import UsageError
 from sizebook.model.metrics import METRICS
 from sizebook.model.records import Scalar
+from sizebook.model.verdict import Verdict
 from sizebook.report.reported import reported_claim, reported_claims
 from sizebook.stats.decisions import (
     Assertion,
@@ -30,6 +31,8 @@ LEAST = 1.05
 """Least ratio that matters where a chapter states none and the noise floor is not wider."""
 SMOKE = "the smoke profile proves that it works, not how fast"
 COMPARABLE = "SB703-comparable"
+UNHURRIED: tuple[Verdict, ...] = ("valid", "noisy", "generator-bound", "no steady state")
+"""Verdicts of trials whose account is right, whatever their times are worth."""
 
 Levels = Mapping[str, Scalar]
 Pair = tuple[Levels, Levels]
@@ -100,11 +103,12 @@ def decide_claim(
 
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
     ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side
-    is valid, and stands for their mean; replicates are paired by block where both sides have the
-    same blocks. ``least`` is the least ratio that matters; without it, what the noise ``floor``
-    can see with so many replicates, and 1.05 at least. ``relation`` tests another relation than
-    the claim's wording has, and needs a ``note`` that says why. Raises UsageError for a relation
-    that is no comparison, for a column that the frame does not have, and for trials that miss one
+    is valid, and stands for their mean; for bytes, doubts about time do not matter. Replicates are
+    paired by block where both sides have the same blocks. ``least`` is the least ratio that
+    matters; without it, what the noise ``floor`` can see with so many replicates, and 1.05 at
+    least. ``relation`` tests another relation than the claim's wording has, and needs a ``note``
+    that says why. Raises UsageError for a relation that is no comparison, for a column that the
+    frame does not have, and for trials that miss one
     of the frame's.
     """
     tested = relation or claim.relation
@@ -235,6 +239,15 @@ def _check_columns(claim: Claim, frame: pl.DataFrame, names: Iterable[str]) -> N
         raise _misuse(claim, f"{', '.join(missing)}", expected)
 
 
+def _counting(metric: str) -> tuple[Verdict, ...]:
+    """Return the verdicts of the trials that count for a metric.
+
+    How many bytes an answer has does not depend on whether time was measured well.
+    """
+    known = METRICS.get(metric)
+    return UNHURRIED if known is not None and known.timeless else ("valid",)
+
+
 def _read_side(
     frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
 ) -> _Side:
@@ -255,7 +268,7 @@ def _read_side(
     if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
         return _Side({}, bundles, (), "not run", SMOKE)
     whole = rows.group_by("replicate", maintain_order=True).agg(
-        ok=((pl.col("verdict") == "valid") & pl.col(metric).is_not_null()).all(),
+        ok=(pl.col("verdict").is_in(_counting(metric)) & pl.col(metric).is_not_null()).all(),
         value=pl.col(metric).mean(),
         bundles=pl.col("bundle"),
     )
