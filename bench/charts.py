@@ -118,7 +118,7 @@ def errors(frame: pl.DataFrame) -> alt.LayerChart:
             x=alt.X("label:N", sort=labels, title="percentile", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("multiple:Q", title=y_title, scale=scale, axis=axis),
             xOffset=alt.XOffset("share:O"),
-            shape=alt.Shape("share:O", title="% of the ceiling"),
+            shape=alt.Shape("share:N", title="% of the ceiling"),
             color=alt.Color(
                 "what:N",
                 title="less",

@@ -30,13 +30,13 @@ def test_every_chapter_runs_and_says_how_long(project):
     ids = [chapter.id for chapter in find_chapters(project.root)]
     lines = project.first_run.stdout.splitlines()
     assert [re.match(r"(\S+): ran in ", line)[1] for line in lines] == ids
-    assert re.search(r"odata-rest: \d+/32 trials, .* left; ", project.first_run.stderr)
+    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", project.first_run.stderr)
 
 
 def test_every_trial_completed_and_its_account_closes(project):
     """No trial failed; issued = completed + failed + dropped, server count = client count."""
     bundles = [open_bundle(path) for path in find_bundles(project.root / "data" / "runs")]
-    assert len(bundles) > 32
+    assert len(bundles) > 35
     for bundle in bundles:
         verify_bundle(bundle)
         findings = {finding.rule: finding for finding in judge(bundle).findings}
@@ -165,7 +165,7 @@ def test_a_changed_stack_or_profile_makes_old_bundles_stale_not_wrong(project):
     profile.write_text(text + "\n# changed\n")
     try:
         done = project.sizebook("plan", "odata-rest", "--profile", "smoke", "--json", check=0)
-        assert json.loads(done.stdout)[0]["missing"] == 32
+        assert json.loads(done.stdout)[0]["missing"] == 35
     finally:
         profile.write_text(text)
 

@@ -47,22 +47,22 @@ def no_groups(pid):
 
 
 def test_every_source_has_its_interval(monkeypatch):
-    """At 10 Hz host, processes and JVM follow; server and database stay at 1 Hz, details at 1 s."""
+    """At 10 Hz host, processes and JVM follow; server and database stay at 1 Hz, details at 2 s."""
     monkeypatch.setattr(sets, "find_groups", no_groups)
     fast = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=0.1)}
     assert fast == {
         "host:local": 0.1,
         "process:process/database-1": 0.1,
-        "details:process/database-1": 1.0,
+        "details:process/database-1": 2.0,
         "process:process/app-1": 0.1,
-        "details:process/app-1": 1.0,
+        "details:process/app-1": 2.0,
         "jvm:jvm/app-1": 0.1,
         "prometheus:server/app-1": 1.0,
         "postgres:database": 1.0,
     }
     slow = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=5.0)}
     assert (slow["host:local"], slow["postgres:database"]) == (5.0, 5.0)
-    assert slow["details:process/app-1"] == 50.0
+    assert slow["details:process/app-1"] == 100.0
 
 
 @pytest.mark.parametrize("interval_s", [0.0999, 0.0, -1.0, float("nan")])

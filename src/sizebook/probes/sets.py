@@ -19,6 +19,8 @@ from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
 GENERATOR = "generator"
 DATABASE = "database-1"
+_DETAILS = 20
+"""Intervals between two readings of a process's details, which take a file a thread."""
 _DATABASE_GENERATIONS, _GENERATOR_GENERATIONS = 1, 10
 """How far down a family is followed: PostgreSQL's back ends have no children of their own."""
 
@@ -69,7 +71,7 @@ def stack_probes(
     a control group that limits CPU or memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
-    most, the details of processes ten times less often than the rest. Raises UsageError for a
+    most, the details of processes twenty times less often than the rest. Raises UsageError for a
     shorter one.
     """
     if not interval_s >= SHORTEST_S:
@@ -88,7 +90,10 @@ def stack_probes(
         source, pid = f"process/{name}", _pid_of(process)
         probes += [
             kind(source, pid, family=True, generations=deep, interval_s=every_s)
-            for kind, every_s in ((ProcessProbe, interval_s), (ProcessDetailProbe, 10 * interval_s))
+            for kind, every_s in (
+                (ProcessProbe, interval_s),
+                (ProcessDetailProbe, _DETAILS * interval_s),
+            )
         ]
     for node in stack.nodes:
         probes += _node_probes(node, interval_s)
@@ -127,7 +132,9 @@ def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
     pid, host = _pid_of(node.process), node.host.name
     probes: list[Probe] = [
         ProcessProbe(f"process/{node.name}", pid, host=host, interval_s=interval_s),
-        ProcessDetailProbe(f"process/{node.name}", pid, host=host, interval_s=10 * interval_s),
+        ProcessDetailProbe(
+            f"process/{node.name}", pid, host=host, interval_s=_DETAILS * interval_s
+        ),
         JvmProbe(f"jvm/{node.name}", pid, host=host, interval_s=interval_s),
     ]
     if node.management_port is not None:
