@@ -105,7 +105,7 @@ def unpack_bundles(archive: Path, into: Path) -> list[Path]:
     with _complaints(archive):
         try:
             partial.mkdir(parents=True)
-            with _open(archive) as opened:
+            with open_archive(archive) as opened:
                 sent = _look_through(opened, archive)
                 for each in sent:
                     _unpack(opened, each, partial, archive)
@@ -147,8 +147,18 @@ class _Reader(io.BufferedReader):
         return data
 
 
+def most_unpacked(archive: Path) -> int:
+    """Return how many bytes an archive of this size may hold when unpacked."""
+    return min(MOST_UNPACKED_BYTES, FREE_BYTES + MOST_RATIO * archive.stat().st_size)
+
+
 @contextlib.contextmanager
-def _open(archive: Path) -> Iterator[zipfile.ZipFile]:
+def open_archive(archive: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file that somebody sent; its list of contents is read up to a few megabytes.
+
+    Raises BundleError for anything but a plain file that can be read, zipfile's own errors for a
+    damaged one.
+    """
     try:
         raw = io.FileIO(open_plain(archive), "rb")
     except OSError as error:
@@ -182,7 +192,7 @@ def _look_through(opened: zipfile.ZipFile, archive: Path) -> list[_Sent]:
         for name, file in each.record.files.items()
         if name in each.entries
     )
-    most = min(MOST_UNPACKED_BYTES, FREE_BYTES + MOST_RATIO * archive.stat().st_size)
+    most = most_unpacked(archive)
     if total > most:
         raise _refused(archive, f"bundles of {total} bytes, where {most} are the most")
     return list(sent.values())

@@ -15,19 +15,19 @@ from sizebook.book.crate.audit import MOST_METADATA_BYTES, is_a, parse_metadata
 from sizebook.book.crate.gather import is_plain
 from sizebook.book.crate.preview import PREVIEW
 from sizebook.book.crate.rules import METADATA
-from sizebook.model.errors import UserError
+from sizebook.model.errors import BundleError, UserError
+from sizebook.store.received import most_unpacked, open_archive
 
 MOST_FILES = 100_000
-MOST_BYTES = 16 * 2**30
 _CHUNK = 2**20
 
 
 def is_crate_archive(path: Path) -> bool:
     """Return whether a file is a zip archive with a crate's metadata at its top."""
     try:
-        with zipfile.ZipFile(path) as packed:
+        with open_archive(path) as packed:
             return METADATA in packed.namelist()
-    except (OSError, ValueError, zipfile.BadZipFile):
+    except (BundleError, OSError, ValueError, zipfile.BadZipFile):
         return False
 
 
@@ -37,7 +37,7 @@ def unpack_crate(archive: Path, folder: Path) -> None:
     Only plain files that the metadata describe, up to the size that they state, are written.
     Raises UserError for anything else in the archive; the folder may then hold a part of it.
     """
-    with _complaints(archive), zipfile.ZipFile(archive) as packed:
+    with _complaints(archive), open_archive(archive) as packed:
         entries = [each for each in packed.infolist() if not each.is_dir()]
         names = [each.filename for each in entries]
         if len(entries) > MOST_FILES or len({name.lower() for name in names}) != len(names):
@@ -50,8 +50,8 @@ def unpack_crate(archive: Path, folder: Path) -> None:
         } | {METADATA: MOST_METADATA_BYTES, PREVIEW: MOST_METADATA_BYTES}
         for each in entries:
             _check_entry(each, sizes)
-        if sum(each.file_size for each in entries) > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES:,} bytes")
+        if sum(each.file_size for each in entries) > (most := most_unpacked(archive)):
+            raise ValueError(f"more than {most:,} bytes")
         for each in entries:
             _write(packed, each, folder / each.filename)
 
