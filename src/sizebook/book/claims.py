@@ -204,14 +204,7 @@ def _own_row(found: _Decided, titles: Mapping[str, _Chapter]) -> LedgerRow:
     """Return the row of a claim that no report makes: a chapter's own, or a mistake."""
     outcome = found.outcome
     about = titles.get(outcome.chapter, _Chapter("", outcome.chapter))
-    claim = Claim(
-        claim_id=outcome.claim_id,
-        source=outcome.source,
-        statement=outcome.statement,
-        relation=outcome.relation,
-        metric=outcome.metric,
-        reported_ratio=outcome.reported_ratio,
-    )
+    claim = outcome.as_claim()
     fault = ""
     if claim.source != OWN:
         fault = f"chapter {outcome.chapter} decides claim {claim.claim_id}, which no report has"

@@ -34,7 +34,7 @@ from sizebook.book.ledger_html import ledger_anchor, render_ledger
 from sizebook.book.records import Record
 from sizebook.book.site import list_pages
 from sizebook.book.sphinx_nodes import find_place, find_root, sizebook_markup
-from sizebook.model.claim import OWN, Claim, ClaimOutcome
+from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.model.errors import UserError
 from sizebook.report.claim_card import render_card
 from sizebook.report.claims import find_claim
@@ -56,7 +56,7 @@ def make_claim(record: Record, env: BuildEnvironment) -> nodes.container:
     """
     outcome = ClaimOutcome.from_record(record.fields["claim"])
     if outcome.source == OWN:
-        claim = Claim(outcome.claim_id, OWN, outcome.statement, outcome.relation)
+        claim = outcome.as_claim()
     else:
         claim = find_claim(outcome.claim_id, Project(find_root(env)))
     box = nodes.container(classes=["sb-claim-box"])

@@ -41,10 +41,7 @@ class RegistryDirective(SphinxDirective):
 def _rules() -> nodes.Element:
     """Return one definition a rule: what it compares and why, and what to do."""
     items = nodes.definition_list()
-    for rule in RULES:
-        verdict = nodes.paragraph("", "", nodes.emphasis("", "Otherwise the trial is: "))
-        verdict += nodes.Text(rule.verdict)
-        items += _rule(rule, verdict)
+    items += [_rule(rule, _said("Otherwise the trial is: ", rule.verdict)) for rule in RULES]
     return items
 
 
@@ -58,11 +55,12 @@ def _set_rules() -> nodes.Element:
 def _audit_rules() -> nodes.Element:
     """Return one definition a rule of the audit."""
     items = nodes.definition_list()
-    for rule in AUDIT_RULES:
-        severity = nodes.paragraph("", "", nodes.emphasis("", "Severity: "))
-        severity += nodes.Text(rule.severity)
-        items += _rule(rule, severity)
+    items += [_rule(rule, _said("Severity: ", rule.severity)) for rule in AUDIT_RULES]
     return items
+
+
+def _said(what: str, words: str) -> nodes.Element:
+    return nodes.paragraph("", "", nodes.emphasis("", what), nodes.Text(words))
 
 
 def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Element:

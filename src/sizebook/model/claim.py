@@ -150,6 +150,17 @@ class ClaimOutcome:
         if self.verdict not in CLAIM_VERDICTS or self.relation not in RELATIONS:
             raise ValueError(f"claim {self.claim_id}: {self.relation!r} is {self.verdict!r}")
 
+    def as_claim(self) -> Claim:
+        """Return the claim as far as its outcome tells it: all there is of a chapter's own."""
+        return Claim(
+            claim_id=self.claim_id,
+            source=self.source,
+            statement=self.statement,
+            relation=self.relation,
+            metric=self.metric,
+            reported_ratio=self.reported_ratio,
+        )
+
     def as_record(self) -> dict[str, Any]:
         """Return plain JSON data: the field ``claim`` of a record."""
         fields = asdict(self)
