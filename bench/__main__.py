@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import ceiling, inference, printing, summary, truth
+from bench import ceiling, gclogs, inference, printing, summary, truth
 from bench.peers import find_peers
 from bench.records import RESULTS, ProbeCost, Results, write_results
 from bench.rig import Rig
@@ -34,6 +34,7 @@ BENCHMARKS: Mapping[str, Callable[[Rig], Any]] = {
     "truth": truth.run,
     "summary": summary.run,
     "statistics": inference.run,
+    "gc_logs": gclogs.run,
 }
 NAMES = (*BENCHMARKS, PROBE_COST)
 PROBE_COST_TIMEOUT_S = 300.0

@@ -14,7 +14,16 @@ from bench.ceiling import OURS
 from bench.frames import TRUTHS, parts_frame, truth_frame, within_counts
 from bench.pairs import paired_ratio
 from bench.records import OURS as OURS_OF_TRUTH
-from bench.records import Ceiling, Inference, ProbeCost, Repeated, Results, Summary, Truth
+from bench.records import (
+    Ceiling,
+    GcLogs,
+    Inference,
+    ProbeCost,
+    Repeated,
+    Results,
+    Summary,
+    Truth,
+)
 
 SHORT = ("law", "way", "server")
 """The ``TRUTHS`` in a column's width: law alone, law and way, the server's clock."""
@@ -35,6 +44,7 @@ def show(results: Results, console: Console) -> None:
         parts_table(results.truth) if results.truth and has_parts(results.truth) else None,
         results.summary and summary_table(results.summary),
         results.statistics and inference_table(results.statistics),
+        results.gc_logs and gc_logs_table(results.gc_logs),
         results.probe_cost and probe_table(results.probe_cost),
     ]
     for table in filter(None, tables):
@@ -169,6 +179,25 @@ def inference_table(found: Inference) -> Table:
     for rate in found.rates:
         stated = f"{rate.bound} {rate.nominal:.0%}"
         table.add_row(rate.method, rate.name, f"{rate.share:.1%}", stated, f"{rate.trials:,}")
+    return table
+
+
+def gc_logs_table(found: GcLogs) -> Table:
+    """Return what reading GC logs takes beside a loop over their lines."""
+    table = _table(
+        "GC logs: whole processes, ours beside a loop over lines that finds pauses alone",
+        ("log", "lines", "MiB", "ours (s)", "loop (s)", "loop / ours", "peak (MiB)"),
+    )
+    for run in found.runs:
+        table.add_row(
+            run.log,
+            f"{run.lines:,}",
+            f"{run.size_mib:,.0f}",
+            f"{run.ours_s.median:.2f}",
+            f"{run.loop_s.median:.2f}",
+            _times(paired_ratio(run.loop_s, run.ours_s)),
+            f"{run.ours_peak_mib:,.0f}",
+        )
     return table
 
 

@@ -173,6 +173,25 @@ class Summary(Record):
     dashboard_cpu_s: Repeated | None
 
 
+class GcLogRun(Record):
+    """What reading one GC log takes, whole processes."""
+
+    log: str
+    """Collector and Java release."""
+    lines: int
+    size_mib: Positive
+    ours_s: Repeated
+    loop_s: Repeated
+    """A loop over lines with one pattern, which does less."""
+    ours_peak_mib: Positive
+
+
+class GcLogs(Record):
+    """What reading long GC logs takes."""
+
+    runs: tuple[GcLogRun, ...]
+
+
 class Rate(Record):
     """A share found by simulation, and what it should be."""
 
@@ -232,6 +251,7 @@ class Results(Record):
     summary: Summary | None = None
     statistics: Inference | None = None
     probe_cost: ProbeCost | None = None
+    gc_logs: GcLogs | None = None
 
 
 def read_results(path: Path) -> Results:

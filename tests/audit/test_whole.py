@@ -163,8 +163,10 @@ def test_a_replay_cannot_measure(tmp_path: Path) -> None:
 
 
 def test_pictures_are_compared_without_their_counters() -> None:
-    """vl-convert numbers clip paths on within one process: that is no difference."""
+    """vl-convert numbers clip paths and gradients on in one process: that is no difference."""
     assert plain_svg('<a id="clip7"/> url(#clip9) #clip7') == '<a id="clip1"/> url(#clip2) #clip1'
+    again = [f'<b id="gradient_{n}"/> url(#gradient_{n}) #clip{n}' for n in (0, 4)]
+    assert plain_svg(again[0]) == plain_svg(again[1])
 
 
 def test_every_rule_is_documented_and_used() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from bench.ceiling import OURS
 from bench.records import (
     Ceiling,
+    GcLogRun,
+    GcLogs,
     Inference,
     OpenCeiling,
     PercentileRow,
@@ -65,8 +67,21 @@ def make_results(**changed: Any) -> Results:
             )
         ),
         "probe_cost": ProbeCost(metrics={"ours_percent": 0.7}, conditions={"nodes": 4}),
+        "gc_logs": GcLogs(runs=(make_gc_log_run(),)),
     }
     return Results(**given | changed)
+
+
+def make_gc_log_run() -> GcLogRun:
+    """Return three rounds over one log."""
+    return GcLogRun(
+        log="g1-17",
+        lines=1_000_000,
+        size_mib=93.0,
+        ours_s=Repeated(values=(2.0, 2.0, 2.1)),
+        loop_s=Repeated(values=(4.0, 4.2, 4.0)),
+        ours_peak_mib=400.0,
+    )
 
 
 def make_ceiling() -> Ceiling:

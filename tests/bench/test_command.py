@@ -9,7 +9,7 @@ from bench.synthetic import write_jmeter_csv, write_synthetic
 from bench_results import make_results
 from rich.console import Console
 
-from bench import inference, printing
+from bench import gclogs, inference, printing
 from sizebook.stats.histograms import merge_intervals, read_interval_log
 from sizebook.store.bundles import HISTOGRAMS
 
@@ -23,7 +23,9 @@ def test_names_are_checked(capsys):
     assert all(name in told for name in NAMES)
 
 
-@pytest.mark.parametrize("part", ["ceiling", "truth", "summary", "statistics", "probe_cost"])
+@pytest.mark.parametrize(
+    "part", ["ceiling", "truth", "summary", "statistics", "probe_cost", "gc_logs"]
+)
 def test_results_are_shown_whole_and_in_parts(part):
     """Every benchmark has its table; what is missing is said."""
     for results in (make_results(), make_results(**{part: None})):
@@ -81,3 +83,11 @@ def test_simulations_have_their_seed():
     assert first == second
     assert len(first.rates) == len(inference.cases())
     assert all(0 <= rate.share <= 1 for rate in first.rates)
+
+
+@pytest.mark.parametrize("name", gclogs.LOGS)
+def test_both_readers_of_gc_logs_find_the_same_pauses(tmp_path, name):
+    """The kept log so often as it takes; then neither reader may miss what the other finds."""
+    path = gclogs.write_log(tmp_path, name, 1_000)
+    assert path.read_bytes().count(b"\n") >= 1_000
+    assert gclogs.read_ours(path) == gclogs.read_by_loop(path) > 20

@@ -149,10 +149,15 @@ def write_template(root: Path, change: Callable[[str], str] = str) -> None:
     nbformat.write(notebook, root / "notebooks" / "10-tiny.ipynb")
 
 
-def write_trial(root: Path, name: str, replicate: int, position: int) -> Bundle:
-    """Write one SYNTHETIC trial as a measurement here and now would leave it."""
+def write_trial(
+    root: Path, name: str, replicate: int, position: int, chapter: str = "tiny", **prints: str
+) -> Bundle:
+    """Write one SYNTHETIC trial as a measurement here and now would leave it.
+
+    ``prints`` are fingerprints that differ from the present ones.
+    """
     spec = TrialSpec(
-        chapter="tiny",
+        chapter=chapter,
         experiment="formats",
         profile="quick",
         treatment={"format": name},
@@ -168,7 +173,7 @@ def write_trial(root: Path, name: str, replicate: int, position: int) -> Bundle:
     )
     rows = closed_rows(service_ns=SERVICE_NS[name] + 50_000 * replicate)
     draft = write_synthetic(root, f"draft-{name}-{replicate}", spec=spec, rows=rows)
-    prints, machine = present_fingerprints(Project(root), spec), local_facts()
+    present = present_fingerprints(Project(root), spec).model_copy(update=prints)
     wall_ns = (1_790_000_000 + 100 * replicate + position) * 10**9
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(wall_ns / 1e9))
     execution = draft.record.execution.model_copy(
@@ -181,13 +186,14 @@ def write_trial(root: Path, name: str, replicate: int, position: int) -> Bundle:
     )
     record = draft.record.model_copy(
         update={
-            "key": cache_key(spec, prints),
-            "fingerprints": prints,
-            "machine": machine,
+            "key": cache_key(spec, present),
+            "fingerprints": present,
+            "machine": local_facts(),
             "execution": execution,
         }
     )
-    with BundleWriter(root / "data" / "runs" / "tiny", f"{name}-{replicate}") as writer:
+    folder = f"{name}-{replicate}" if chapter == "tiny" else f"{chapter}-{name}-{replicate}"
+    with BundleWriter(root / "data" / "runs" / chapter, folder) as writer:
         write_interval_log(writer.path / "latency.hlog", rows, BEGIN)
         for file in draft.record.files:
             shutil.copy(draft.path / file, writer.path / file)

@@ -33,7 +33,8 @@ ATTACKS = (
 STEERING = "\x00\x07\x08\x1b\x9b\u202e\u2066"
 """Characters of the attacks that must never reach a page or a terminal as they are."""
 
-_FIXED = {"format", "kind", "role", "profile", "purpose", "outcome", "sha256"}
+_WORDS = {"format", "kind", "role", "algorithm", "profile", "purpose", "outcome", "results"}
+_FIXED = _WORDS | {"sha256"}
 """Fields of a record that hold one of a few words, or a checksum."""
 
 
@@ -47,7 +48,8 @@ def write_hostile(folder: Path, name: str, attack: str, *, slim: bool = False) -
     for inner in (record["trial"]["treatment"], record["versions"], record["execution"]["facts"]):
         inner[attack] = attack
     record["trial"]["load"]["settings"][attack] = attack
-    record["trial"]["deployment"]["roles"][0]["flags"] = [attack]
+    roles = record["trial"]["deployment"]["roles"]
+    next(role for role in roles if role["kind"] == "jvm")["flags"] = [attack]
     record["failure"] = "no reason"
     record = {name: _spoil(value, name, attack) for name, value in record.items()}
     record["trial"]["chapter"] = "alpha"

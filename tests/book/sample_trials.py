@@ -13,7 +13,7 @@ from sample_book import HOSTILE, make_sample_book, write_alpha
 from synthetic_bundles import BEGIN, END, S, rows_from, write_synthetic
 
 from sizebook.model.bundle import COUNTER_COLUMNS, CommandRun
-from sizebook.model.deployment import Deployment, JvmRole
+from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, JvmRole
 from sizebook.model.load import LoadProfile, OpenArrivals, Phases
 from sizebook.model.trial import TrialSpec
 from sizebook.report.page import EvidenceSource
@@ -115,7 +115,13 @@ def write_trial(
         profile="smoke",
         treatment=levels or {"users": 5},
         replicate=replicate,
-        deployment=Deployment(roles=(JvmRole(role="app", settings={"threads": 50}),)),
+        deployment=Deployment(
+            roles=(
+                DatabaseRole(),
+                JvmRole(role="app", settings={"threads": 50}),
+                BalancerRole(sticky=True),
+            )
+        ),
         load=LoadProfile(
             locustfile="synthetic.py",
             arrivals=OpenArrivals(kind="poisson", rate_per_s=200.0),

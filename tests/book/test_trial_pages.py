@@ -16,6 +16,8 @@ from site_check import check_links, check_site, wait_for_charts
 from sizebook.book import evidence_html, trial_pages
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
+from sizebook.book.trial_words import done_words
+from sizebook.model.bundle import Execution, PhaseMark, StackEvent
 
 BUILT_PAGE_BYTES = 250_000
 
@@ -284,3 +286,39 @@ def test_the_list_is_sorted_and_filtered(browser: Browser, site: Path) -> None:
 def test_the_whole_site_is_sound(browser: Browser, site: Path) -> None:
     """No outside request, no complaint, all charts drawn, nothing wider than the window."""
     assert check_site(site, browser) == []
+
+
+def test_every_kind_of_role_is_shown(site: Path) -> None:
+    """Nodes with their settings, the database with its data, the balancer with what it keeps."""
+    names = [file.name for file in (site / "trials").iterdir() if file.name != "index.html"]
+    shown = [words_of((site / "trials" / name).read_text()) for name in names]
+    whole = [text for text in shown if "Settings" in text]
+    assert whole
+    for text in whole:
+        assert "flights 400" in text and "threads 50" in text
+        assert "algorithm leastconn sessions kept on their node" in text
+
+
+def test_what_was_done_to_the_stack_is_told() -> None:
+    """Action, node, when and for how long; times count from the measured phase."""
+    begin_ns = 5_000_000_000
+    execution = Execution(
+        started_utc="2026-01-01T00:00:00Z",
+        wall_ns=0,
+        monotonic_ns=0,
+        session="s",
+        position=0,
+        phases=(PhaseMark(name="measured", begin_ns=begin_ns, end_ns=3 * begin_ns),),
+        commands=(),
+        facts={},
+        events=(
+            StackEvent(
+                action="restart",
+                node="app-1",
+                begin_ns=begin_ns + 2_000_000_000,
+                end_ns=begin_ns + 4_500_000_000,
+            ),
+        ),
+    )
+    (words,) = done_words(execution)
+    assert words == "restart app-1 2 s into the measured phase, over after 2.5 s"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sizebook.model.bundle import (
     GeneratorFacts,
     MachineFacts,
     PhaseMark,
+    StackEvent,
 )
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, Phases
@@ -108,6 +110,8 @@ def write_synthetic(
     spec: TrialSpec | None = None,
     due: np.ndarray | None = None,
     readings: pl.DataFrame | None = None,
+    events: tuple[StackEvent, ...] = (),
+    logs: Mapping[str, str] = MappingProxyType({}),
 ) -> Bundle:
     """Write a synthetic bundle, good unless told otherwise, and return it."""
     rows = closed_rows() if rows is None else rows
@@ -173,6 +177,7 @@ def write_synthetic(
             phases=phases,
             commands=(),
             facts=execution_facts or {},
+            events=events,
         ),
         outcome=outcome,
         failure="" if outcome == "completed" else "the synthetic fault",
@@ -183,6 +188,9 @@ def write_synthetic(
         if with_requests:
             writer.table("requests.parquet", rows)
         writer.table("counters.parquet", counter_rows(counted) if readings is None else readings)
+        for log, text in logs.items():
+            (writer.path / log).parent.mkdir(exist_ok=True)
+            (writer.path / log).write_text(text)
         if due is not None:
             writer.table("schedule.parquet", pl.DataFrame({"offset_ns": due - BEGIN}))
         return writer.commit(record)

@@ -63,5 +63,5 @@ def copied_project(tmp_path_factory):
 def project(tmp_path_factory):
     """One copy, in which the smoke profile of every chapter has been run."""
     copy = make_copy(tmp_path_factory.mktemp("project"))
-    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=1500)
+    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=2400)
     return copy

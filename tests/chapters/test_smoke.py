@@ -44,8 +44,11 @@ def test_every_trial_completed_and_its_account_closes(project):
         for rule in ("SB100-completed", "SB101-accounting", "SB102-clock", "SB103-little"):
             assert findings[rule].passed, findings[rule].message
         if bundle.record.trial.deployment.find("app"):
-            assert findings["SB104-server-count"].passed, findings["SB104-server-count"].message
-            assert findings["SB301-errors"].passed
+            count = findings["SB104-server-count"]
+            killed = bool(bundle.record.execution.events)  # its counters began anew
+            assert count.passed or (killed and count.passed is None), count.message
+            errors = findings["SB301-errors"]
+            assert errors.passed or "no request in the measured phase" in errors.message
 
 
 def test_bundles_name_no_machine_and_no_secret(project):

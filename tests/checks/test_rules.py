@@ -11,10 +11,18 @@ import synthetic_bundles as made
 
 from sizebook.checks import RULES, judge
 from sizebook.checks.steady import counted, steady_of
-from sizebook.model.bundle import PhaseMark
-from sizebook.model.deployment import Deployment, JvmRole
-from sizebook.model.load import ClosedLoop, OpenArrivals, RampArrivals
-from sizebook.model.trial import Allowance
+from sizebook.model.bundle import PhaseMark, StackEvent
+from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
+from sizebook.model.load import (
+    ClosedLoop,
+    LoadProfile,
+    OpenArrivals,
+    PacedGroup,
+    PacedUsers,
+    Phases,
+    RampArrivals,
+)
+from sizebook.model.trial import Allowance, Exhaustion, Stored, TrialSpec
 from sizebook.model.verdict import Finding
 from sizebook.store import open_bundle
 from sizebook.store.once import Once
@@ -58,6 +66,69 @@ def shifted(**columns: pl.Expr) -> pl.DataFrame:
 
 RAMP = RampArrivals(begin_per_s=50.0, end_per_s=150.0, over_s=10.0)
 """As many arrivals in the measured phase as at 100 a second."""
+
+
+def paced(
+    users: int = 20, period_s: float = 2.0, late_ns: int = 0, late_from: int = END, **changes: Any
+) -> dict[str, Any]:
+    """Users with passes of two requests of 20 ms, once a period; from a time on they are late."""
+    period = int(period_s * S)
+    due = np.sort(np.concatenate([np.arange(BEGIN + u * period // users, END, period)
+                                  for u in range(users)]))  # fmt: skip
+    user = np.arange(due.size) % users
+    start = due + np.where(due >= late_from, late_ns, 0)
+    second = start + 20_000_000
+    both = made.rows_from(
+        np.concatenate([due, second]),
+        np.concatenate([start, second]),
+        np.full(2 * due.size, 20_000_000),
+        np.concatenate([user, user]),
+    )
+    passes = np.concatenate([np.arange(due.size)] * 2)
+    order = np.argsort(np.concatenate([start, second]), kind="stable")
+    rows = both.with_columns(iteration=pl.Series(passes[order]).cast(both.schema["iteration"]))
+    return {
+        "rows": rows,
+        "arrivals": PacedUsers(groups=(PacedGroup(users=users, period_s=period_s),)),
+        "due": due,
+    } | changes
+
+
+def pace(users: int, period_s: float) -> PacedUsers:
+    return PacedUsers(groups=(PacedGroup(users=users, period_s=period_s),))
+
+
+BY_PASSES = {"facts": {"results": "passes"}, "rows": made.closed_rows(users=1, service_ns=S)}
+"""Requests that only keep watch: a few, with results of their own from whole passes."""
+
+
+def storing(
+    rise: float, each: int = 1, bad: int = 0, status: int = 200, error: str = "status"
+) -> dict[str, Any]:
+    """4800 requests that leave so many rows each, ``bad`` of them failed; a table that rises."""
+    spec = TrialSpec(
+        chapter="synthetic",
+        experiment="synthetic",
+        profile="smoke",
+        treatment={},
+        replicate=0,
+        deployment=Deployment(roles=(JvmRole(role="app"),)),
+        load=LoadProfile(
+            locustfile="synthetic.py",
+            arrivals=ClosedLoop(users=4),
+            phases=Phases(warmup_s=2.0, measured_s=10.0),
+        ),
+        probe_interval_s=60.0,
+        stores={"thing": "detail" if each == 1 else Stored(request="detail", each=each)},
+    )
+    rows = with_errors(bad, error, status) if bad else made.closed_rows()
+    return {"spec": spec, "rows": rows, "counters": {("rows", "rows_stored/thing"): rise}}
+
+
+def misdirected(number: int) -> pl.DataFrame:
+    """Return good requests, so many of which were expected answers of a node not meant."""
+    at = pl.int_range(pl.len())
+    return shifted(status=pl.when(at < number).then(421).otherwise(200).cast(pl.UInt16))
 
 
 def growing() -> dict[str, Any]:
@@ -117,20 +188,55 @@ def calibrated(per_s: float) -> dict[str, Any]:
     return {"execution_facts": {"ceiling_per_s": per_s}}
 
 
-def read_at(every_ns: int, *, without: tuple[int, int] = (0, 0)) -> pl.DataFrame:
+def read_at(
+    every_ns: int, *, without: tuple[int, int] = (0, 0), source: str = "host"
+) -> pl.DataFrame:
     """Return readings of one source over the trial, none between two times after its begin."""
     times = np.arange(BEGIN, END + S, every_ns, dtype=np.int64)
     there = (times < BEGIN + without[0]) | (times >= BEGIN + without[1])
     kinds = {name: getattr(pl, kind) for name, kind in made.COUNTER_COLUMNS.items()}
-    rows = [(int(t), "local", "host", "load_1min", 0.5) for t in times[there]]
+    rows = [(int(t), "local", source, "load_1min", 0.5) for t in times[there]]
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
+
+def done_to(node: str, action: str = "restart") -> tuple[StackEvent, ...]:
+    begin_ns = MEASURED + 2 * S
+    return (StackEvent(action=action, node=node, begin_ns=begin_ns, end_ns=begin_ns + 4 * S),)
+
+
+def exhausted(*nodes: str, may: str = "") -> dict[str, Any]:
+    """Nodes that ran out of memory, of a design that lets one of them."""
+    events = tuple(
+        done_to(node, "out-of-memory")[0].model_copy(update={"heap_mib": 64, "detail": "no heap"})
+        for node in nodes
+    )
+    spec = TrialSpec(
+        chapter="synthetic",
+        experiment="synthetic",
+        profile="smoke",
+        treatment={},
+        replicate=0,
+        deployment=Deployment(roles=(JvmRole(role="app", nodes=2),)),
+        load=LoadProfile(
+            locustfile="synthetic.py",
+            arrivals=ClosedLoop(users=4),
+            phases=Phases(warmup_s=2.0, measured_s=10.0),
+            cpus=(0,),
+        ),
+        disturbances=(Exhaustion(node=may, heaps_mib=(64, 128)),) if may else (),
+        probe_interval_s=60.0,
+    )
+    return {"spec": spec, "events": events}
+
+
+AWAY = {"readings": pl.concat([read_at(S), read_at(S, without=(4 * S, 9 * S), source="jvm/app-1")])}
+"""A node of which nothing was read for five seconds."""
 
 PASSING: dict[str, list[dict[str, Any]]] = {
     "SB100-completed": [{}],
     "SB101-accounting": [{}, {"facts": {"issued": 4803, "dropped": 3}}],
     "SB102-clock": [{}, opened()],
-    "SB103-little": [{}, opened()],
+    "SB103-little": [{}, opened(), paced(), paced(period_s=11.0)],
     "SB104-server-count": [
         {},
         {
@@ -145,6 +251,17 @@ PASSING: dict[str, list[dict[str, Any]]] = {
             },
         },
     ],
+    "SB105-stored": [
+        storing(4800.0),
+        storing(4795.0, bad=10, status=0),
+        storing(4790.0, bad=10, status=500),
+        storing(4795.0, bad=10, status=504),
+        storing(4790.0, bad=10, status=0, error="connect"),
+        storing(4800.0 * 50, each=50),
+        storing(4790.0 * 50, each=50, bad=10, status=503),
+        storing(4790.0 * 50 + 120, each=50, bad=10, status=503),
+        storing(4700.0 * 50, each=50) | {"rows": misdirected(100)},
+    ],
     "SB201-generator-cpu": [{}, {"cpus": (), "facts": {"cpu_s": 10.0}}],
     "SB202-generator-lag": [{}, {"facts": {"lag_p99_ms": 1.2}}],
     "SB203-own-time": [{}, {"rows": made.closed_rows(gap_ns=400_000)}],
@@ -154,13 +271,26 @@ PASSING: dict[str, list[dict[str, Any]]] = {
         {"rows": with_errors(40), "allowance": Allowance(failed_share=0.01)},
         {"rows": with_errors(400, "status"), "allowance": Allowance(expected_error="status")},
     ],
-    "SB302-offered": [opened(), opened(arrivals=RAMP)],
+    "SB302-offered": [
+        opened(),
+        opened(arrivals=RAMP),
+        paced(),
+        paced(late_ns=190_000_000, late_from=MEASURED),
+    ],
     "SB303-schedule": [
         opened(due=constant()),
+        paced(),
         opened(due=np.append(constant(), END + S)),
         opened(due=np.append(constant(), END - 1), facts={"dropped": 1, "issued": 1201}),
     ],
     "SB401-steal": [{}],
+    "SB106-memory": [
+        {},
+        {"events": done_to("app-1")},
+        exhausted(may="app-1"),
+        exhausted("app-1", may="app-1"),
+        exhausted("app-1", "app-1", may="app-1"),
+    ],
     "SB402-swapping": [{}],
     "SB403-throttling": [
         {"counters": {("cgroup/all", "cgroup_throttled_s"): 0.1}},
@@ -169,7 +299,11 @@ PASSING: dict[str, list[dict[str, Any]]] = {
             "allowance": Allowance(throttled_share=1.0),
         },
     ],
-    "SB405-readings": [{"readings": read_at(S)}, {"readings": read_at(S, without=(4 * S, 6 * S))}],
+    "SB405-readings": [
+        {"readings": read_at(S)},
+        {"readings": read_at(S, without=(4 * S, 6 * S))},
+        AWAY | {"events": done_to("app-1")},
+    ],
     "SB404-wall-clock": [
         {"execution_facts": {"wall_drift_ns": 0}},
         {"execution_facts": {"wall_drift_ns": -6_000_000}},
@@ -200,12 +334,29 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB103-little": [
         ({"rows": shifted(service_ns=(pl.col("service_ns") * 2))}, "failed"),
         ({"rows": made.closed_rows(users=3)}, "failed"),
+        (paced(arrivals=pace(21, 2.0)), "failed"),
+        (paced(arrivals=pace(19, 2.0)), "failed"),
         ({"rows": made.closed_rows().filter(pl.col("start_ns") % 7 != 0).with_columns(
             start_ns=pl.col("start_ns") - S)}, "failed"),
     ],
     "SB104-server-count": [
         ({"counters": {("server/app-1", "requests_total"): 4799.0}}, "failed"),
         ({"counters": {("server/app-1", "requests_total"): 4801.0}}, "failed"),
+    ],
+    "SB106-memory": [
+        (exhausted("app-1"), "failed"),
+        (exhausted("app-1", "app-2", may="app-1"), "failed"),
+    ],
+    "SB105-stored": [
+        (storing(4799.0), "failed"),
+        (storing(4801.0), "failed"),
+        (storing(4801.0, bad=10, status=0), "failed"),
+        (storing(4791.0, bad=10, status=500), "failed"),
+        (storing(4791.0, bad=10, status=0, error="connect"), "failed"),
+        (storing(4800.0 * 50 - 1, each=50), "failed"),
+        (storing(4800.0 * 50 + 1, each=50), "failed"),
+        (storing(4800.0 * 50 + 1, each=50, bad=10, status=503), "failed"),
+        (storing(4800.0 * 50, each=50) | {"rows": misdirected(100)}, "failed"),
     ],
     "SB201-generator-cpu": [
         ({"facts": {"cpu_s": 11.5}}, "generator-bound"),
@@ -234,6 +385,9 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (opened(arrivals=OpenArrivals(kind="poisson", rate_per_s=150.0)), "failed"),
         (opened(arrivals=RAMP.model_copy(update={"end_per_s": 130.0})), "failed"),
         (growing(), "noisy"),
+        (paced(arrivals=pace(21, 2.0)), "failed"),
+        (paced(facts={"dropped": 1, "issued": 241}), "noisy"),
+        (paced(late_ns=210_000_000, late_from=MEASURED), "noisy"),
     ],
     "SB401-steal": [
         ({"counters": {("host", "core_steal_s/0"): 0.4, ("host", "core_steal_s/1"): 0.0}}, "noisy")
@@ -243,17 +397,22 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "SB303-schedule": [
         (opened(due=constant() + 5), "failed"),
+        (paced(due=paced()["due"] + 5), "failed"),
         (opened(due=constant()[:-1], facts={"dropped": 1, "issued": 1201}), "failed"),
         (opened(due=np.append(constant(), END - 1)), "failed"),
     ],
     "SB403-throttling": [
         ({"counters": {("cgroup/all", "cgroup_throttled_s"): 0.5}}, "noisy")
     ],
-    "SB405-readings": [({"readings": read_at(S, without=(4 * S, 9 * S))}, "noisy")],
+    "SB405-readings": [
+        ({"readings": read_at(S, without=(4 * S, 9 * S))}, "noisy"),
+        (AWAY | {"events": done_to("app-2")}, "noisy"),
+    ],
     "SB404-wall-clock": [({"execution_facts": {"wall_drift_ns": 8_000_000}}, "noisy")],
     "SB501-samples": [({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy")],
     "SB601-steady": [
         ({"rows": drifting()}, "no steady state"),
+        ({"rows": drifting(), "events": done_to("app-1", "spike")}, "no steady state"),
         ({"rows": wandering()}, "noisy"),
         ({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy"),
     ],
@@ -270,10 +429,18 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
         {"deployment": NULLSERVER},
         {"deployment": Deployment(roles=(JvmRole(role="app", nodes=2),))},
         {"counters": {("server/app-1", "requests_total"): -10.0}},
+        {"counters": {("server/app-1", "requests_total"): 10.0}, "events": done_to("app-1")},
+        exhausted("app-1", may="app-1"),
+    ],
+    "SB106-memory": [{"deployment": Deployment(roles=(DatabaseRole(),))}],
+    "SB105-stored": [
+        {},
+        storing(0.0) | {"counters": {}},
+        storing(0.0) | {"rows": made.closed_rows().clear()},
     ],
     "SB201-generator-cpu": [{"with_facts": False}, {"facts": {"wall_s": 0.0}}],
     "SB202-generator-lag": [{"with_facts": False}, {"rows": made.closed_rows(1, S)}],
-    "SB203-own-time": [opened(), {"arrivals": ClosedLoop(users=4, think_s=1.0)}],
+    "SB203-own-time": [opened(), paced(), {"arrivals": ClosedLoop(users=4, think_s=1.0)}],
     "SB204-ceiling": [{}, calibrated(0.0), calibrated(1000.0) | {"with_requests": False}],
     "SB301-errors": [{"with_requests": False}, {"rows": made.closed_rows().clear()}],
     "SB302-offered": [{}, opened(with_facts=False)],
@@ -283,10 +450,25 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "SB403-throttling": [{}, {"phases": NEVER_MEASURED}],
     "SB405-readings": [{"phases": NEVER_MEASURED}],
     "SB404-wall-clock": [{}, {"execution_facts": {"wall_drift_ns": 0}, "phases": ()}],
-    "SB501-samples": [{"with_requests": False}],
-    "SB601-steady": [{"with_requests": False}, {"phases": NEVER_MEASURED}],
-    "SB602-jit": [{}, {"counters": {("jvm/app-1", "jit_code_bytes"): -1000.0}}],
-    "SB603-heap": [{}, {"counters": {("jvm/app-1", "space_used_bytes/old"): 1.0}}],
+    "SB501-samples": [{"with_requests": False}, BY_PASSES],
+    "SB601-steady": [
+        BY_PASSES,
+        {"with_requests": False},
+        {"phases": NEVER_MEASURED},
+        {"rows": drifting(), "events": done_to("app-1")},
+    ],
+    "SB602-jit": [
+        exhausted(may="app-1")
+        | {"counters": {("jvm/app-1", "jit_code_bytes"): 90.0}, "facts": {"results": "passes"}},
+        {"counters": {("jvm/app-1", "jit_code_bytes"): 90.0}, "events": done_to("app-1", "kill")},
+        {},
+        {"counters": {("jvm/app-1", "jit_code_bytes"): -1000.0}},
+    ],
+    "SB603-heap": [
+        {},
+        exhausted(may="app-1") | {"counters": old_generation(900.0)},
+        {"counters": {("jvm/app-1", "space_used_bytes/old"): 1.0}},
+    ],
 }
 
 ALWAYS_APPLIES = {"SB100-completed"}
@@ -328,6 +510,18 @@ def test_fail(rule: str, case: tuple[dict[str, Any], str], make_bundle: Any) -> 
     assert all(np.isfinite(list(finding.numbers.values())))
 
 
+def test_a_node_that_ran_out_of_memory_is_told_with_its_heap(make_bundle: Any) -> None:
+    """Which node, when, with which heap, and what the JVM said of it; or that it held out."""
+    unexpected = _find("SB106-memory", make_bundle(**exhausted("app-1")))
+    assert unexpected.message == (
+        "app-1 ran out of memory with a heap of 64 MiB, 2.0 s into the measured phase (no heap)"
+    )
+    came = _find("SB106-memory", make_bundle(**exhausted("app-1", may="app-1")))
+    assert came.message == f"as the design lets it: {unexpected.message}"
+    did_not = _find("SB106-memory", make_bundle(**exhausted(may="app-1")))
+    assert did_not.message == "app-1 could run out of memory and did not"
+
+
 @pytest.mark.parametrize(("rule", "case"), _cases(NOT_APPLICABLE))
 def test_not_applicable(rule: str, case: dict[str, Any], make_bundle: Any) -> None:
     """Where something is missing the rule says so and neither passes nor fails."""
@@ -338,7 +532,7 @@ def test_not_applicable(rule: str, case: dict[str, Any], make_bundle: Any) -> No
 
 def test_good_trials_are_valid(make_bundle: Any) -> None:
     """Synthetic trials without a fault pass every rule that applies."""
-    for case in ({}, opened()):
+    for case in ({}, opened(), paced(period_s=0.5)):
         judgement = judge(make_bundle(**case))
         assert (judgement.verdict, judgement.failed()) == ("valid", ())
         assert [f.rule for f in judgement.findings] == [r.id for r in RULES]

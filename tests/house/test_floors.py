@@ -14,6 +14,7 @@ FLOORS = {
     "store": 1,
     "stats": 1,
     "hosts": 1,
+    "gclog": 1,
     "load": 2,
     "probes": 2,
     "stack": 2,

@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from sizebook.lab.deployments import app_stack
 from sizebook.lab.placement import Placement, place
-from sizebook.lab.planning import Setup, plan_sessions, planned_s
+from sizebook.lab.planning import HASTE, Setup, plan_sessions, planned_s
 from sizebook.lab.profiles import PROFILES, get_profile
 from sizebook.lab.progress import Progress
 from sizebook.model.design import Design, Factor
 from sizebook.model.errors import HostLacksError, UsageError
-from sizebook.model.load import ClosedLoop, LoadProfile
+from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers
 from sizebook.stack.running import check_memory
 from sizebook.stack.settings import node_properties
 
@@ -51,6 +53,42 @@ def test_conditioning_is_the_plots_heaviest_load():
     assert session.conditioning.load.arrivals.users == 10
     assert session.conditioning.load.phases.planned_s == 1.5
     assert plan_sessions("c", SMOKE, design(), setup, 0.0)[0].conditioning is None
+
+
+def test_a_design_may_give_its_own_conditioning_load():
+    """It warms what the plot's trials ask for in turn; the trials themselves stay as they are."""
+    mixed = LoadProfile(
+        locustfile="mixed.py", arrivals=ClosedLoop(users=3), phases=SMOKE.phases, seed=9
+    )
+
+    def mix(treatment):
+        return replace(setup(treatment), conditioning=mixed)
+
+    for profile in (SMOKE, QUICK):
+        plain = plan_sessions("c", profile, design(), setup, conditioning_s=1.5)
+        given = plan_sessions("c", profile, design(), mix, conditioning_s=1.5)
+        assert [one.trials for one in given] == [one.trials for one in plain]
+        for session in given:
+            assert session.conditioning.load.locustfile == "mixed.py"
+            assert session.conditioning.load.arrivals.users == 3
+            assert session.conditioning.load.phases.planned_s == 1.5
+
+
+def test_paced_users_hurry_in_the_conditioning_load():
+    """The same users at a faster pace; the trials keep their own, and their drain."""
+
+    def pace(treatment):
+        arrivals = PacedUsers(groups=(PacedGroup(users=treatment["users"], period_s=5.0),))
+        load = LoadProfile(locustfile="x.py", arrivals=arrivals, phases=SMOKE.phases)
+        return Setup(app_stack(PLACE, settings={"threads": treatment["threads"]}), load)
+
+    session = plan_sessions("c", SMOKE, design(), pace, conditioning_s=1.5)[0]
+    (group,) = session.conditioning.load.arrivals.groups
+    assert (group.users, group.period_s) == (10, 5.0 / HASTE)
+    assert session.conditioning.load.phases.drain_s < SMOKE.phases.drain_s
+    for trial in session.trials:
+        assert trial.load.arrivals.groups[0].period_s == 5.0
+        assert trial.load.phases == SMOKE.phases
 
 
 def test_a_sub_factor_must_not_change_the_deployment():
@@ -105,7 +143,7 @@ def test_unknown_names_are_clear_messages():
         app_stack(PLACE, topology="near")
     role = app_stack(PLACE, settings={"treads": 5}).find("app")
     with pytest.raises(UsageError, match="'treads'"):
-        node_properties(role, {}, 1, 2)
+        node_properties(role, {}, {}, 1, 2)
 
 
 def test_a_layout_that_does_not_fit_is_refused_before_it_starts():

@@ -26,5 +26,11 @@ def test_a_rising_rate_goes_on_until_it_flattens():
     assert first_settled(lambda s: 1000 * 1.03**s) is None
 
 
+def test_a_handful_of_requests_says_nothing():
+    """Ten a second scatter by more than the rise that is looked for: it lasts its full time."""
+    assert first_settled(lambda _: 10) is None
+    assert first_settled(lambda _: 40) == 2 * LOOK_BACK_S
+
+
 def test_a_load_without_answers_never_settles():
     assert first_settled(lambda _: 0) is None

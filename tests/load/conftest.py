@@ -16,7 +16,7 @@ import pytest
 
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.local import LocalHost
-from sizebook.load.control import Generator
+from sizebook.load.control import LOCUSTFILES, Generator
 
 Script = Callable[[socket.socket, int], None]
 
@@ -192,4 +192,12 @@ def generator(
     """One process for all tests that do not harm it; it reads ``locustfiles``."""
     log_dir = tmp_path_factory.mktemp("log")
     with Generator(host, sys.executable, log_dir, locustfiles=locustfiles) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def own(host, tmp_path_factory):
+    """A generator of the project's own load profiles, one for the tests of a module."""
+    log_dir = tmp_path_factory.mktemp("log")
+    with Generator(host, sys.executable, log_dir, locustfiles=LOCUSTFILES) as running:
         yield running

@@ -82,7 +82,7 @@ def test_mistakes_found_before_the_start(generator, locustfiles, server, tmp_pat
         (USER + "    def iteration(self): {}['x']\n", None, "KeyError in broken.py, line 3"),
         (USER + "    pass\n", None, "NotImplementedError"),
         (USER + "    def on_start(self): {}['x']\n", None, "KeyError in broken.py, line 3"),
-        (BATCH, OPEN, "open arrivals for A"),
+        (BATCH, OPEN, "constant arrivals for A"),
     ],
 )
 def test_mistakes_found_in_the_trial(generator, locustfiles, server, tmp_path, text, arrivals,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import polars as pl
 import pytest
 
-from sizebook.load.control import LOCUSTFILES, Generator
 from sizebook.model.errors import TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 
@@ -59,13 +56,6 @@ def pages(form: str, mode: str) -> dict[str, tuple[str, bytes]]:
     return {collection: (kind, whole.encode())} | {
         path: (kind, entry(form, day).encode()) for day, path in details.items()
     }
-
-
-@pytest.fixture(scope="module")
-def own(host, tmp_path_factory):
-    log_dir = tmp_path_factory.mktemp("log")
-    with Generator(host, sys.executable, log_dir, locustfiles=LOCUSTFILES) as running:
-        yield running
 
 
 def flights(form: str, mode: str = "standard", **settings) -> LoadProfile:

@@ -12,6 +12,7 @@ from sizebook.load.schedule import (
     MAX_SPREAD_NS,
     ThinkTimes,
     arrival_offsets,
+    paced_offsets,
     user_share,
     user_start_offset_ns,
     worker_share,
@@ -19,6 +20,8 @@ from sizebook.load.schedule import (
 from sizebook.model.load import (
     ClosedLoop,
     OpenArrivals,
+    PacedGroup,
+    PacedUsers,
     Phases,
     RampArrivals,
     StaircaseArrivals,
@@ -226,3 +229,67 @@ def test_think_times():
     again = ThinkTimes(arrivals, seed=1, user=0)
     assert [again.next_ns() for _ in range(300)] == pauses[:300]
     assert ThinkTimes(arrivals, seed=1, user=1).next_ns() != pauses[0]
+
+
+def paced(*groups: tuple[int, float]) -> PacedUsers:
+    return PacedUsers(groups=tuple(PacedGroup(users=n, period_s=s) for n, s in groups))
+
+
+@pytest.mark.parametrize("period_s", [0.3, 7.0, 10.0])
+def test_paced_users_are_due_once_a_period(period_s):
+    """Each user's due times are one period apart, to rounding, and begin within the first one."""
+    each = paced_offsets(paced((50, period_s)), phases(measured_s=61.0), seed=3)
+    assert len(each) == 50
+    for due in each:
+        assert 0 <= due[0] < (period_s + 0.05) * SECOND
+        assert due[-1] < 61 * SECOND <= due[-1] + period_s * SECOND + 1
+        np.testing.assert_allclose(np.diff(due), period_s * SECOND, atol=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_paced_groups_keep_their_rate_in_every_stretch_of_time(seed):
+    """Between any two moments a group misses users / period by less than two passes."""
+    users, period_s, length_s = 37, 9.0, 40.0
+    each = paced_offsets(paced((users, period_s)), phases(length_s), seed)
+    due = np.sort(np.concatenate(each)) / SECOND
+    random = np.random.Generator(np.random.PCG64(seed))
+    for begin, end in np.sort(random.uniform(0.1, length_s, (50, 2))):
+        counted = np.searchsorted(due, end) - np.searchsorted(due, begin)
+        assert abs(counted - (end - begin) * users / period_s) < 2
+
+
+def test_paced_users_meet_by_chance():
+    """Due times are not evenly spaced, nor in the order of the users' numbers."""
+    each = paced_offsets(paced((200, 10.0)), phases(10.0), seed=1)
+    firsts = np.array([due[0] for due in each])
+    gaps = np.diff(np.sort(firsts)) / (10 * SECOND / 200)
+    assert gaps.min() < 0.2 and gaps.max() > 1.5
+    assert abs(np.corrcoef(np.arange(200), firsts)[0, 1]) < 0.25
+
+
+def test_paced_users_join_in_the_ramp():
+    """No pass is due before its user joined; then each user is due within one period."""
+    users, ramp_s = 40, 8.0
+    each = paced_offsets(paced((users, 2.0)), phases(4.0, ramp_s=ramp_s), seed=5)
+    for user, due in enumerate(each):
+        joins = user * ramp_s / users * SECOND
+        assert joins <= due[0] < joins + 2 * SECOND
+
+
+def test_paced_schedules_come_from_the_seed_and_the_group():
+    """Same seed, same times; another seed or another group of the same shape, others."""
+    shape = phases(20.0)
+    one = paced_offsets(paced((5, 3.0), (5, 3.0)), shape, seed=1)
+    again = paced_offsets(paced((5, 3.0), (5, 3.0)), shape, seed=1)
+    other = paced_offsets(paced((5, 3.0), (5, 3.0)), shape, seed=2)
+    assert all(map(np.array_equal, one, again))
+    assert not any(map(np.array_equal, one, other))
+    assert not any(map(np.array_equal, one[:5], one[5:]))
+
+
+def test_a_period_longer_than_the_trial():
+    """A user whose turn does not come within the trial has no due time; the others one."""
+    each = paced_offsets(paced((100, 50.0)), phases(20.0), seed=1)
+    counts = [len(due) for due in each]
+    assert set(counts) == {0, 1}
+    assert abs(sum(counts) - 40) < 2

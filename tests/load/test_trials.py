@@ -13,9 +13,18 @@ import pytest
 from sizebook.load.collect import Collected
 from sizebook.load.control import Generator
 from sizebook.load.protocol import SCHEDULE_FILE
-from sizebook.load.schedule import ThinkTimes, arrival_offsets
+from sizebook.load.schedule import ThinkTimes, arrival_offsets, paced_offsets
 from sizebook.model.bundle import REQUEST_COLUMNS
-from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals, Phases
+from sizebook.model.errors import UsageError
+from sizebook.model.load import (
+    Arrivals,
+    ClosedLoop,
+    LoadProfile,
+    OpenArrivals,
+    PacedGroup,
+    PacedUsers,
+    Phases,
+)
 
 PAGE = """
 from sizebook.load.settings import Setting
@@ -80,6 +89,21 @@ class Reader(Scenario, User):
             context=self.context(), exception=None,
         )
         self.course.clock.sleep_until(self.course.end_ns)
+"""
+
+
+GROUPS = """
+from sizebook.load.users import Expect, LeanHttpUser
+
+class Clerk(LeanHttpUser):
+    groups = ("clerks", "background")
+
+    def join(self):
+        self.get("/", name="login", check=Expect())
+
+    def iteration(self):
+        for part in range(1 if self.group_name == "background" else 3):
+            self.get("/", name=f"{self.group_name} {part}", check=Expect())
 """
 
 
@@ -246,6 +270,102 @@ def test_arrivals_that_never_start_are_dropped(run, server):
     assert (facts.issued, facts.failed, facts.dropped, facts.completed) == (50, 4, 46, 0)
     assert collected.requests["error"].unique().to_list() == ["unfinished"]
     assert (collected.requests["latency_ns"] > 600_000_000).all()
+
+
+def test_paced_users_follow_their_own_due_times(run, server, tmp_path):
+    """Each due time of a user is the intended start of one pass, once the user has joined."""
+    arrivals = PacedUsers(
+        groups=(
+            PacedGroup(users=8, period_s=0.2, name="clerks"),
+            PacedGroup(users=3, period_s=0.5, name="clerks"),
+            PacedGroup(users=1, period_s=0.1, name="background"),
+        )
+    )
+    phases = Phases(ramp_s=0.3, warmup_s=0.2, measured_s=0.6, drain_s=1.0)
+    collected = run(server.url, GROUPS, arrivals, seed=4, phases=phases)
+    assert_closed(collected)
+    each = paced_offsets(arrivals, phases, 4)
+    np.testing.assert_array_equal(np.load(tmp_path / SCHEDULE_FILE), np.sort(np.concatenate(each)))
+    frame = collected.requests.with_columns(pl.col("name").cast(pl.String))
+    begin_ns = collected.phases[0].begin_ns
+    heads = frame.filter(pl.col("name").str.ends_with(" 0"))
+    for user, due in enumerate(each):
+        own = np.sort(heads.filter(pl.col("user") == user)["intended_ns"].to_numpy())
+        np.testing.assert_array_equal(own, due + begin_ns)
+    assert set(frame.filter(pl.col("user") == 11)["name"]) == {"login", "background 0"}
+    clicks = frame.filter((pl.col("user") < 11) & (pl.col("name") != "login"))
+    assert clicks.group_by("iteration").len()["len"].unique().item() == 3
+    rest = frame.filter(~pl.col("name").str.ends_with(" 0"))
+    joins = rest.filter(pl.col("name") == "login").sort("user")["start_ns"] - begin_ns
+    assert (joins.to_numpy()[:8] >= np.arange(8) * 0.3 / 8 * 1e9).all() and len(joins) == 12
+    assert (rest["intended_ns"] == rest["start_ns"]).all()
+    assert collected.facts.dropped == 0
+
+
+def test_paced_users_catch_up_one_pass_at_a_time(run, server):
+    """After a freeze what fell due meanwhile is done at once, but no user does two at a time."""
+    begin_ns = time.monotonic_ns() + 500_000_000
+    server.freeze_at((begin_ns + 400_000_000) / 1e9, 0.6)
+    collected = run(
+        server.url, PAGE, PacedUsers(groups=(PacedGroup(users=5, period_s=0.1),)),
+        phases=Phases(warmup_s=0.2, measured_s=1.8, drain_s=2.0), start_ns=begin_ns,
+    )  # fmt: skip
+    assert_closed(collected)
+    frame = collected.requests
+    assert (frame.height, collected.facts.dropped) == (100, 0)
+    late_ns = frame["start_ns"] - frame["intended_ns"]
+    assert late_ns.min() >= 0
+    assert 15 <= (late_ns > 50_000_000).sum() <= 60
+    for user in range(5):
+        own = frame.filter(pl.col("user") == user).sort("start_ns")
+        ends = (own["start_ns"] + own["service_ns"]).to_numpy()
+        assert own["intended_ns"].is_sorted()
+        assert (own["start_ns"].to_numpy()[1:] >= ends[:-1]).all()
+
+
+def test_what_paced_users_never_start_is_dropped(run, server):
+    """Each user is stuck in its first pass: all its later ones are dropped, and counted."""
+    collected = run(
+        server.url, PAGE, PacedUsers(groups=(PacedGroup(users=4, period_s=0.1),)),
+        settings={"path": "/never"}, phases=Phases(warmup_s=0.1, measured_s=0.4, drain_s=0.3),
+    )  # fmt: skip
+    facts = collected.facts
+    assert (facts.issued, facts.failed, facts.dropped, facts.completed) == (20, 4, 16, 0)
+
+
+def test_an_early_stop_leaves_what_is_overdue_and_cuts_nothing_off(
+    generator, server, tmp_path, locustfiles
+):
+    """Users far behind their pace: stopped, they begin no pass more, and every request ends."""
+    (locustfiles / "hurried.py").write_text(PAGE)
+    load = LoadProfile(
+        locustfile="hurried.py",
+        arrivals=PacedUsers(groups=(PacedGroup(users=20, period_s=0.0002),)),  # nobody is so fast
+        phases=Phases(warmup_s=0.0, measured_s=5.0, drain_s=10.0),
+    )
+    generator.prepare(load, {"app": server.url}, tmp_path)
+    collected = generator.run(lambda _: generator.stop_trial())
+    assert_closed(collected)
+    assert collected.stopped_early
+    assert collected.facts.dropped > 0
+    assert (collected.facts.failed, collected.requests.height) == (0, server.requests)
+    drain = collected.phases[-1]
+    late = collected.requests.filter(pl.col("start_ns") > drain.begin_ns + 1_000_000_000)
+    assert late.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("text", "arrivals", "message"),
+    [
+        (GROUPS, ClosedLoop(users=2), "closed arrivals for scenario.py"),
+        (GROUPS, PacedUsers(groups=(PacedGroup(users=2, period_s=1),)), "group ''"),
+        (PAGE, PacedUsers(groups=(PacedGroup(users=2, period_s=1, name="a"),)), "group 'a'"),
+    ],
+)
+def test_groups_that_the_scenario_does_not_know_are_refused(run, server, text, arrivals, message):
+    """A scenario with groups wants paced users in just these; one without wants no names."""
+    with pytest.raises(UsageError, match=message):
+        run(server.url, text, arrivals)
 
 
 @pytest.mark.parametrize(("path", "error"), [("/wrong", "status"), ("/drop", "reset")])

@@ -16,6 +16,7 @@ from sizebook.probes.base import Unavailable
 from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessProbe
 from sizebook.probes.registry import find_counter
+from sizebook.probes.rows import RowsProbe
 from sizebook.stack import postgres
 
 
@@ -165,3 +166,37 @@ def test_a_cluster_without_a_database_to_ask_from(cluster):
         probe.attach()
         assert probe.lacking() == {}
         probe.detach()
+
+
+def test_rows_of_a_trial_are_told_apart_from_older_ones(cluster):
+    """Times are those of the rows that are new since the first reading after each attach."""
+    started, _ = cluster
+    probe = RowsProbe("rows", started.admin_dsn, ["stored"])
+    with psycopg.connect(started.admin_dsn, autocommit=True) as client:
+        client.execute("create table stored (stored_at timestamptz)")
+
+        def store(*seconds):
+            for second in seconds:
+                client.execute("insert into stored values (to_timestamp(%s))", [second])
+
+        probe.attach()
+        assert read(probe) == {
+            "rows_stored/stored": 0, "rows_first_s/stored": None, "rows_last_s/stored": None,
+            "rows_mean_s/stored": None,
+        }  # fmt: skip
+        store(1_800_000_001.25, 1_800_000_002.25)
+        first = read(probe)
+        assert first["rows_stored/stored"] == 2
+        assert first["rows_first_s/stored"] == 1_800_000_001.25
+        assert first["rows_mean_s/stored"] == 1_800_000_001.75
+        probe.attach()
+        assert read(probe)["rows_last_s/stored"] is None
+        store(1_800_000_005, 1_800_000_009)
+        second = read(probe)
+        times = [second[f"rows_{which}_s/stored"] for which in ("first", "last", "mean")]
+        assert times == [1_800_000_005, 1_800_000_009, 1_800_000_007]
+        assert second["rows_stored/stored"] == 4
+        for metric in second:
+            assert find_counter(metric).source == "rows"
+    with pytest.raises(Unavailable, match="nowhere"):
+        RowsProbe("rows", started.admin_dsn, ["nowhere"]).sample()

@@ -13,6 +13,8 @@ from sizebook.probes.registry import find_counter
 
 CAPTURED = (Path(__file__).parent / "data" / "node.prom").read_text()
 """A scrape of one app node after some 2861 requests; the many series by URI are thinned out."""
+CONNECTORS = (Path(__file__).parent / "data" / "connectors.prom").read_text()
+"""The connectors' series of an app node and of its back end, one after the other."""
 
 
 def test_captured_text_is_mapped():
@@ -34,6 +36,24 @@ def test_every_series_is_registered():
         assert find_counter(f"{one.metric}/x" if one.label else one.metric).source == "server"
 
 
+def test_ways_to_the_back_end_are_told_apart():
+    """Captured from an app node and its back end: each way, protocol and pool has its number."""
+    found = dict(gather(CONNECTORS, prepare(SERIES, 8080)))
+    told = {metric: value for metric, value in found.items() if metric.startswith("connector_")}
+    assert {metric.partition("/")[0] for metric in told} == {
+        one.metric for one in SERIES if one.metric.startswith("connector_")
+    }
+    assert [told[f"connector_calls_total/{way}"] for way in ("soap", "rpc", "logged")] == [9, 9, 9]
+    assert (told["connector_opened_total/soap"], told["connector_logins_total/soap"]) == (10, 9)
+    assert told["connector_opened_total/rpc"] == told["connector_logins_total/rpc"] == 5
+    assert told["connector_refused_total/soap"] == 1
+    assert told["connector_forces_total/logged"] == 10
+    assert told["connector_branches_total/committed"] == 9
+    assert (told["connector_limit/rpc"], told["connector_waiting/logged"]) == (2, 0)
+    assert told["connector_rejected_total/unknown"] == 1
+    assert {find_counter(metric).source for metric in told} == {"server"}
+
+
 def test_other_connectors_do_not_count():
     """Requests on another port, such as scrapes, are not in the node's total; none is missing."""
     found = dict(gather(CAPTURED, prepare(SERIES, 80)))
@@ -44,6 +64,13 @@ def test_not_a_number_is_missing():
     """Micrometer's NaN for a gauge without object is a missing value."""
     found = dict(gather("hikaricp_connections_active NaN\n", prepare(SERIES, 80)))
     assert found["pool_active"] is None
+
+
+def test_less_than_nothing_is_missing():
+    """Tomcat says -1 for its threads where each request has a virtual one of its own."""
+    line = 'tomcat_threads_config_max_threads{name="http-nio-127.0.0.1-80"} -1.0\n'
+    found = dict(gather(line, prepare(SERIES, 80)))
+    assert found["threads_limit"] is None
 
 
 def test_what_lines_mean_is_kept_between_scrapes():

@@ -14,6 +14,7 @@ from sizebook.probes import sets
 from sizebook.probes.base import Unavailable
 from sizebook.probes.cgroup import Group, Groups
 from sizebook.probes.jvm import JvmProbe
+from sizebook.probes.native_memory import TRACKING
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 
@@ -23,6 +24,7 @@ class Process:
     name: str = "x"
     pid: int = field(default_factory=os.getpid)
     exit_code: int | None = None
+    command: tuple[str, ...] = ("java", "-jar", "a.jar")
 
 
 def node(name, pid=1):
@@ -38,7 +40,10 @@ def node(name, pid=1):
 
 def stack(*nodes, cluster="host=nowhere dbname=x"):
     return SimpleNamespace(
-        nodes=nodes, cluster=SimpleNamespace(admin_dsn=cluster), database=Process("database-1", 2)
+        nodes=nodes,
+        cluster=SimpleNamespace(admin_dsn=cluster),
+        balancer=None,
+        database=Process("database-1", 2),
     )
 
 
@@ -63,6 +68,16 @@ def test_every_source_has_its_interval(monkeypatch):
     slow = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=5.0)}
     assert (slow["host:local"], slow["postgres:database"]) == (5.0, 5.0)
     assert slow["details:process/app-1"] == 100.0
+
+
+def test_native_memory_is_asked_of_those_who_keep_it(monkeypatch):
+    """A node that was started with tracking has one probe more, asked outside the load."""
+    monkeypatch.setattr(sets, "find_groups", no_groups)
+    plain, tracked = node("app-1"), node("app-2")
+    tracked.process.command = ("java", TRACKING, "-jar", "a.jar")
+    found = {p.name: p.interval_s for p in stack_probes(stack(plain, tracked), interval_s=0.1)}
+    assert "native:jvm/app-1" not in found
+    assert found["native:jvm/app-2"] >= 3600
 
 
 @pytest.mark.parametrize("interval_s", [0.0999, 0.0, -1.0, float("nan")])
@@ -99,7 +114,8 @@ def test_two_seconds_at_10_hz_are_accounted_for(monkeypatch):
     probes = [
         probe
         for probe in stack_probes(
-            SimpleNamespace(nodes=(), cluster=None, database=Process("database-1")), interval_s=0.1
+            SimpleNamespace(nodes=(), cluster=None, balancer=None, database=Process("database-1")),
+            interval_s=0.1,
         )
         if not probe.name.startswith("details")
     ]

@@ -91,3 +91,34 @@ def test_panels_have_titles_a_width_and_one_legend(share: Any, resolved: str) ->
         resolved,
     )
     assert ">second</text>" in render_svg(spec)
+
+
+def test_what_has_no_value_draws_no_endless_axis() -> None:
+    """A browser complains of an axis whose numbers are all missing: one replicate has no range."""
+    alone = FRAME.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    dots = spec_of(
+        charts.dots(alone, value="value", category="what", x_title="ms", low="low", high="high")
+    )
+    assert '"low:' not in str(dots) and "'low'" not in str(dots.get("layer", ""))
+    nothing = alone.with_columns(
+        value=pl.lit(None, pl.Float64), replicate=pl.lit(0), verdict=pl.lit("noisy")
+    )
+    strips = spec_of(charts.strips(nothing, value="value", category="what", y_title="s"))
+    assert strips["encoding"]["x"]["scale"]["domain"] == [0, 1]
+    some = nothing.with_columns(value=pl.lit(2.0))
+    strips = spec_of(charts.strips(some, value="value", category="what", y_title="s"))
+    assert "domain" not in strips["encoding"]["x"]["scale"]
+
+
+def test_dots_beside_a_reference():
+    """A dashed line stands at the value that means no difference, also where there is no mark."""
+    frame = pl.DataFrame({"what": ["a"], "ratio": [0.5]})
+    for rows in (frame, frame.clear()):
+        chart = charts.dots(
+            rows, value="ratio", category="what", x_title="ratio", reference=1.0
+        ).to_dict()
+        drawn = chart["datasets"][chart["layer"][0]["data"]["name"]]
+        assert drawn == [{"ratio": 1.0}]
+        scale = chart["layer"][-1]["encoding"]["x"]["scale"]
+        assert ("domain" in scale) == rows.is_empty()
+        assert chart["layer"][0]["mark"]["type"] == "rule"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -14,8 +14,15 @@ import pytest
 from sizebook.checks.sets import SET_RULES
 from sizebook.model.claim import CLAIM_VERDICTS, Claim, ClaimOutcome, own_claim
 from sizebook.model.errors import UsageError
+from sizebook.model.verdict import Finding, Judgement
 from sizebook.report.claim_card import render_card, render_text
-from sizebook.report.claims import decide_claim, decide_event_claim, find_claim, leave_untested
+from sizebook.report.claims import (
+    decide_claim,
+    decide_event_claim,
+    find_claim,
+    leave_untested,
+    name_levels,
+)
 from sizebook.report.evidence import hash_json
 from sizebook.report.page import Page
 from sizebook.stats.noise import noise_floor
@@ -36,11 +43,15 @@ def rows(verdict: str = "valid", **values: list[float | None]) -> pl.DataFrame:
     return pl.DataFrame(table)
 
 
-def trials_of(frame: pl.DataFrame, profile: str = "quick", machines: int = 1) -> list[Any]:
-    """Return stand-ins for the trials behind a frame."""
+def trials_of(
+    frame: pl.DataFrame, profile: str = "quick", machines: int = 1, failing: Sequence[str] = ()
+) -> list[Any]:
+    """Return stand-ins for the trials behind a frame; ``failing`` rules made failed ones fail."""
+    found = [Finding(rule, False, "", verdict="failed") for rule in failing]
     return [
         SimpleNamespace(
             verdict=row["verdict"],
+            judgement=Judgement(row["verdict"], tuple(found if row["verdict"] == "failed" else ())),
             bundle=SimpleNamespace(
                 id=row["bundle"],
                 sha256="a" * 64,
@@ -116,6 +127,27 @@ def test_bytes_count_whatever_the_times_are_worth(verdict: str, decided: str) ->
     frame = rows().with_columns(verdict=pl.lit(verdict), body_bytes=pl.col("total_time_s"))
     assert decide(frame, metric="body_bytes").verdict == decided
     assert decide(frame).verdict == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("failing", "decided"),
+    [
+        (["SB105-stored"], "contradicted"),
+        (["SB105-stored", "SB100-completed"], "undetermined"),
+        (["SB101-accounting"], "undetermined"),
+    ],
+)
+def test_a_loss_is_not_left_out_of_the_claim_that_there_is_none(
+    failing: list[str], decided: str
+) -> None:
+    """A trial that failed because rows were lost contradicts; one that went wrong says nothing."""
+    closes = own_claim("closes", "Nothing is lost.", "level")
+    frame = rows("failed", a=[0.0, 0.0, 0.0]).rename({"ok": "account_closes"})
+    trials = trials_of(frame, failing=failing)
+    outcome = decide_event_claim(
+        closes, frame, "account_closes", [{"name": "a"}], chapter="alpha", trials=trials
+    ).outcome
+    assert outcome.verdict == decided, outcome.reason
 
 
 @pytest.mark.parametrize("verdict", ["noisy", "generator-bound", "no steady state", "stale"])
@@ -375,3 +407,10 @@ def test_a_claim_left_untested_has_a_reason(shown: list[Any]) -> None:
     assert page.claim_untested(SLOWER, "no second disk").verdict == "not run"
     assert shown[0][1]["claim"]["reason"] == "no second disk"
     assert set(CLAIM_VERDICTS) == {"confirmed", "contradicted", "undetermined", "not run"}
+
+
+def test_a_treatment_reads_the_same_whatever_the_order_of_its_levels():
+    """A notebook keeps records with sorted names: a card made from one must not differ."""
+    assert name_levels({"way": "rpc", "nodes": 1}) == name_levels({"nodes": 1, "way": "rpc"})
+    assert name_levels({"way": "rpc", "nodes": 1}) == "nodes 1, way rpc"
+    assert name_levels({}) == "all treatments"

@@ -26,6 +26,7 @@ from sizebook.report.limiter_window import Use, open_window
 SECONDS = [-1.0, *range(14)]
 """Of the readings, from the first request: warm-up until 2, measured until 12."""
 DEPLOYMENT = Deployment(roles=(DatabaseRole(cpus=(0,)), JvmRole(role="app", cpus=(0,))))
+BACKEND = JvmRole(role="backend", cpus=(0,))
 
 IDLE = {
     ("host", "core_user_s/0"): 0.10,
@@ -144,6 +145,9 @@ def test_other_programs_on_the_same_cpus(trial):
     assert shared["others"].share == pytest.approx(0.21)
     mixed = by_kind(trial(others, cpus=(0, 1)))  # some of it may be the generator's
     assert "others" not in mixed and "by everything else" not in mixed["cpu"].numbers
+    unread = DEPLOYMENT.model_copy(update={"roles": (*DEPLOYMENT.roles, BACKEND)})
+    unread = by_kind(trial(others, deployment=unread))  # some of it may be the back end's
+    assert "others" not in unread and "by everything else" not in unread["cpu"].numbers
 
 
 def test_idle_time_shorted_by_steal_is_no_spare_time(trial):

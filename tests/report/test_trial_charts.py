@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -265,6 +266,19 @@ def test_every_chart_draws(bundle: Bundle) -> None:
     assert shaded == ["warm-up", "measured", "drain", "left out"]
     assert first["layer"][-1]["data"]["values"] == [{"t": 3.0}]
     assert first["layer"][-1]["mark"]["type"] == "rule"
+
+
+def test_windows_without_a_percentile_draw_no_endless_axis(bundle: Bundle) -> None:
+    """Too few requests in every window: the chart has its phases and no line, no number to miss."""
+    frame = make_frame(SPAN, bundle.record.execution.phases, None, [0.0, 12.0])
+    course = follow_course(read_requests(bundle), SPAN)
+    assert course is not None
+    none = pl.lit(None, pl.Float64)
+    windows = course.windows.with_columns(median_ms=none, upper_ms=none)
+    empty = dataclasses.replace(course, windows=windows, single=course.single.clear())
+    latency = trial_charts.course_charts(empty, frame)[1]
+    assert "v" not in parts(latency.spec, "field")
+    assert "v" in parts(trial_charts.course_charts(course, frame)[1].spec, "field")
 
 
 def test_without_a_crop_nothing_is_left_out(bundle: Bundle) -> None:

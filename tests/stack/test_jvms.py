@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from sizebook.model.errors import HostLacksError
 from sizebook.stack import jvms
-from sizebook.stack.jvms import Jvm, choose_jvm, find_jvms
+from sizebook.stack.jvms import COLLECTORS, Jvm, choose_jvm, find_collectors, find_jvms
 
 
 def install(folder, version, java=True):
@@ -36,3 +38,11 @@ def test_without_a_jvm_the_message_says_what_would_bring_it(tmp_path):
         choose_jvm("", ())
     with pytest.raises(HostLacksError, match=r"found 17\.0\.1 .* release 25"):
         choose_jvm("25", (Jvm(tmp_path, "17.0.1", "x"),))
+
+
+def test_a_jvm_tells_its_collectors():
+    """Serial, Parallel and G1 are in every build; one that is no JVM has none."""
+    found = find_collectors(choose_jvm(""))
+    assert found[:3] == ("Serial", "Parallel", "G1")
+    assert set(found) <= set(COLLECTORS)
+    assert find_collectors(Jvm(Path("/nowhere"), "17.0.1", "nobody")) == ()

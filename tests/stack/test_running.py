@@ -10,11 +10,11 @@ import pytest
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.local import usable_cpus
-from sizebook.lab.deployments import app_stack, null_server
+from sizebook.lab.deployments import app_stack, messaging_stack, null_server
 from sizebook.lab.placement import place
 from sizebook.model.deployment import DatabaseRole
 from sizebook.model.errors import HostLacksError, TrialError
-from sizebook.stack import StackRunner, ensure_built, postgres, running
+from sizebook.stack import StackRunner, database, ensure_built, postgres
 from sizebook.store import Project
 
 PROJECT = Project(Path(__file__).resolve().parents[2])
@@ -34,8 +34,10 @@ def host(tmp_path):
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
-    """One state folder, so that the database's template and the archive are made once."""
-    return tmp_path_factory.mktemp("state")
+    """One state folder of the test run: the database's template and the archive are made once."""
+    folder = tmp_path_factory.getbasetemp() / "state"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def test_a_deployment_runs_on_its_cpus_and_leaves_nothing(runner, state):
             }
             assert affinity == {here.stack or usable_cpus()}
         family = [psutil.Process(process.pid) for process in stack.processes().values()]
-        assert stack.died() is None
+        assert stack.endings() == ()
     assert not any(process.is_running() for process in family)
     assert not (state / "run" / "s").exists()
 
@@ -108,6 +110,30 @@ def test_a_taken_port_is_one_message(runner, host, monkeypatch):
             raise AssertionError("it started")
 
 
+def test_a_heap_that_is_too_small_to_start_with_is_one_message(runner):
+    """The JVM ends by itself; the node is named with its heap, and what to do."""
+    deployment = app_stack(place()).changed("app", heap_mib=16)
+    refused = pytest.raises(TrialError, match=r"app-1 ran out of memory with a heap of 16 MiB: ")
+    with refused as error, runner.running(deployment, "small"):
+        raise AssertionError("it started")
+    assert "(before it was ready)" in str(error.value)
+    assert "give app-1 a larger heap" in str(error.value)
+
+
+def test_a_killed_node_comes_back_with_another_heap(runner):
+    """Its broker finds its journal; each start has its own GC log; the deployment is altered."""
+    deployment = messaging_stack(place(), total_heap_mib=96)
+    with runner.running(deployment, "again") as stack:
+        assert stack.is_as_deployed
+        stack.kill("app-1")
+        assert not stack.is_as_deployed
+        stack.start_again("app-1", 128)
+        assert (stack.endings(), stack.is_as_deployed) == ((), False)
+        logs = [stack.folder / "gc" / name for name in ("app-1.log", "app-1.2.log")]
+        assert ["Capacity: 96M" in log.read_text() for log in logs] == [True, False]
+        assert "Capacity: 128M" in logs[1].read_text()
+
+
 def test_without_postgresql_all_reasons_are_given(tmp_path, monkeypatch):
     """Neither the artifact nor a system's own: both are named, and what would bring one."""
     monkeypatch.setattr(postgres, "_system_folders", list)
@@ -138,17 +164,16 @@ def test_the_other_way_to_give_up_root_works_too(build, host, tmp_path, monkeypa
     try:
         monkeypatch.setattr(postgres, "_ways_to_start", lambda: ways[1:])
         binaries = postgres.find_binaries(build, state)
-        runner = StackRunner(build, {"local": host}, state)
         folder = state / "c"
-        runner._init_cluster(binaries, folder / "data", host)
+        database.init_cluster(binaries, folder / "data", host)
         assert (folder / "data").stat().st_uid == 65534 != os.geteuid()
         import contextlib
 
         with contextlib.ExitStack() as undo:
-            cluster = running._new_cluster(folder / "data", host, binaries, undo)
-            process = running._serve(cluster, DatabaseRole(), host, binaries, signal.SIGINT)
+            cluster = database.new_cluster(folder / "data", host, binaries, undo)
+            process = database.serve(cluster, DatabaseRole(), host, binaries, signal.SIGINT)
             undo.callback(host.stop, process)
-            running._wait_serving(cluster, process)
+            database.wait_serving(cluster, process)
             assert psutil.Process(process.pid).uids().effective == 65534
             postgres.create_database(cluster)
             cluster.set_password()

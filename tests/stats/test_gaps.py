@@ -60,6 +60,17 @@ def test_fast_sampling_leaves_slow_sources_alone():
     assert (source_interval_s("database", 0.1), source_interval_s("jvm/x", 0.1)) == (1.0, 0.1)
 
 
+def test_many_nodes_are_due_less_often_each():
+    """Nine nodes are asked every three seconds each, two once a second, whatever is asked for."""
+    nodes = [(f"server/app-{n}", "a", {t + n / 9: 1.0 for t in range(0, 31, 3)}) for n in range(9)]
+    found = gaps(counters(*nodes, ("server/app-1", "b", {})), 0, 30)
+    assert {due for due, *_ in found.values()} == {10}
+    assert {missed for _, _, missed, *_ in found.values()} == {0}
+    assert source_interval_s("server/app-1", 0.1, 2) == 1.0
+    assert source_interval_s("server/app-1", 5.0, 9) == 5.0
+    assert source_interval_s("jvm/app-1", 0.5, 9) == 0.5
+
+
 def test_no_reading_inside_or_at_all():
     """A gap around the window counts whole; a source that never answered has a row of its own."""
     frame = counters(

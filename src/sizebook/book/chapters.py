@@ -1,8 +1,9 @@
 """The chapters of the book, read from the notebooks themselves.
 
 A notebook ``notebooks/NN-id.ipynb`` says what it is in ``metadata.sizebook`` (``id``, ``title``,
-``part``, ``order``, ``sources``, ``kind``) and has one cell tagged ``parameters``: assignments of
-literals, each with a comment that explains it.
+``part``, ``order``, ``sources``, ``kind``, and ``borrows`` if it reads trials of other chapters)
+and has one cell tagged ``parameters``: assignments of literals, each with a comment that explains
+it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Kind = Literal["chapter", "calibration", "page"]
 ParameterValue = str | int | float | bool | list[Any] | None
 
 _FIELDS = {"id", "title", "part", "order", "sources", "kind"}
+_BORROWS = "borrows"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Chapter:
     kind: Kind
     notebook: Path
     parameters: tuple[Parameter, ...]
+    borrows: tuple[str, ...] = ()
+    """The chapters whose trials it reads, beside its own."""
 
     @property
     def page(self) -> str:
@@ -137,7 +141,7 @@ def _read_chapter(path: Path) -> Chapter:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         about = notebook["metadata"]["sizebook"]
-        if set(about) != _FIELDS or about["kind"] not in get_args(Kind):
+        if set(about) - {_BORROWS} != _FIELDS or about["kind"] not in get_args(Kind):
             raise ValueError(f"metadata.sizebook holds {sorted(about)}, kind {about.get('kind')!r}")
         cells = [each for each in notebook["cells"] if _has_tag(each, "parameters")]
         if len(cells) != 1:
@@ -158,6 +162,7 @@ def _read_chapter(path: Path) -> Chapter:
         kind=about["kind"],
         notebook=path,
         parameters=parameters,
+        borrows=tuple(about.get(_BORROWS, ())),
     )
 
 

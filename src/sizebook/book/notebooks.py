@@ -19,7 +19,7 @@ from papermill.exceptions import PapermillExecutionError
 import sizebook
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
-from sizebook.book.records import read_records
+from sizebook.book.records import Record, read_records
 from sizebook.lab import calibration
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
@@ -91,7 +91,7 @@ def run_chapter(
     try:
         _execute(root, chapter, parameters, remains, on_progress, stop_grace_s)
         _stamp_page(root, chapter, parameters, remains)
-        read_records(remains)
+        _check_borrowed(root, chapter, read_records(remains).values())
     except PapermillExecutionError as error:
         failure = (error.exec_count, first_words(error.ename, error.evalue))
     except UserError as error:
@@ -130,8 +130,8 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     """Give one checksum over all that decides what a chapter's page shows.
 
     Template, parameters, harness, load profiles, stack sources, benchmarks with their results, what
-    the reports printed, and lock file by content; bundles (the chapter's and the calibration's) by
-    name and size, as they are never changed once written.
+    the reports printed, and lock file by content; bundles (of the chapter, the calibration, and the
+    chapters that it borrows from) by name and size, as they are never changed once written.
     """
     package = Path(sizebook.__file__).parent
     contents = [chapter.notebook, root / "env" / "requirements.lock"]
@@ -141,7 +141,8 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     contents += sorted((root / "bench" / "results").glob("*.json"))
     contents += sorted((root / "data" / "reported").glob("*.csv"))
     runs = root / "data" / "runs"
-    bundles = [runs / chapter.id, runs / calibration.CHAPTER, root / "data" / "published"]
+    names = (chapter.id, calibration.CHAPTER, *chapter.borrows)
+    bundles = [*(runs / name for name in names), root / "data" / "published"]
     listing = [
         (file.relative_to(root).as_posix(), file.stat().st_size)
         for folder in dict.fromkeys(bundles)
@@ -197,6 +198,22 @@ def _execute(
         )
         run.finish(forward, stop_grace_s)
         forward()
+
+
+def _check_borrowed(root: Path, chapter: Chapter, records: Iterable[Record]) -> None:
+    """Raise UserError if results stand on trials of a chapter that the notebook does not name.
+
+    Its page would not be made again when that chapter is measured again.
+    """
+    cited = {source["bundle"] for record in records for source in record.evidence["sources"]}
+    known = {chapter.id, calibration.CHAPTER, *chapter.borrows}
+    for folder in sorted((root / "data" / "runs").glob("*")):
+        if folder.name not in known and any((folder / name).is_dir() for name in cited):
+            raise UserError(
+                found=f"{chapter.notebook.name} shows trials of chapter {folder.name!r}",
+                expected=f"that chapter among those that it borrows from: {list(chapter.borrows)}",
+                next_step="add it to 'borrows' in the notebook's metadata",
+            )
 
 
 def _follow(file: Path) -> Iterator[list[ProgressLine]]:

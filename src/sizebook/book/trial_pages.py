@@ -31,17 +31,18 @@ from sizebook.book.cited import (
     trial_file,
 )
 from sizebook.book.downloads import bundle_file, find_left_out
+from sizebook.book.trial_words import done_words, ending, phase_words
 from sizebook.checks import RULES, judge
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import steady_of
-from sizebook.model.bundle import Execution
 from sizebook.model.errors import BundleError
-from sizebook.model.load import LoadProfile
 from sizebook.model.plain_text import show_plainly
 from sizebook.model.verdict import VERDICTS
 from sizebook.report import trial_charts
 from sizebook.report.evidence import hash_json
+from sizebook.report.gc_logs import gc_logs
 from sizebook.report.trial_counters import Counters, draw_counters, natural_order
+from sizebook.report.trial_gc import GROUP, draw_gc_logs
 from sizebook.report.trial_windows import (
     Span,
     distribute,
@@ -183,12 +184,17 @@ def _describe(bundle: Bundle, verdict: str, root: Path) -> tuple[dict[str, Any],
             for each in judgement.findings
         ],
         "arrivals": record.trial.load.arrivals.model_dump(),
-        "phases": _phase_words(record.trial.load, record.execution),
+        "phases": phase_words(record.trial.load, record.execution),
         "allowance": record.trial.allowance.model_dump(),
+        "stores": {
+            table: f"{filled.each} for each {filled.request}"
+            for table, filled in record.trial.stored().items()
+        },
+        "done": done_words(record.execution),
         "machine": record.machine.model_dump(),
         "fingerprints": record.fingerprints.model_dump(),
         "commands": [
-            (each.name, shlex.join(each.command), _ending(each.exit_code))
+            (each.name, shlex.join(each.command), ending(each.exit_code))
             for each in record.execution.commands
         ],
         "size": _megabytes(bundle, record.files),
@@ -245,9 +251,13 @@ def _charts(bundle: Bundle) -> dict[str, Any]:
 
 def _counters(bundle: Bundle, span: Span) -> tuple[Counters, str]:
     try:
-        return draw_counters(bundle, bundle.counters, span), ""
+        counters = draw_counters(bundle, bundle.counters, span)
     except BundleError as error:
         return Counters({}), f"The readings cannot be shown: {error.found}."
+    groups = dict(counters.groups)
+    if panels := draw_gc_logs(gc_logs(bundle), span):
+        groups[GROUP] = [*groups.get(GROUP, ()), *panels]
+    return Counters(groups, counters.zero), ""
 
 
 def _steady(bundle: Bundle) -> tuple[str, int | None]:
@@ -321,25 +331,6 @@ def _write_index(file: Path, base: str, rows: list[dict[str, Any]], look: Look) 
 def _shows_rules(root: Path, page: str) -> bool:
     file = root / "book" / f"{page}.md"
     return file.exists() and _RULES_DIRECTIVE in file.read_text(encoding="utf-8")
-
-
-def _phase_words(load: LoadProfile, execution: Execution) -> str:
-    planned = load.phases
-    lengths = {"ramp": planned.ramp_s, "warm-up": planned.warmup_s, "measured": planned.measured_s}
-    parts = []
-    for name, length in lengths.items():
-        mark = execution.phase(name)
-        ran = "not reached" if mark is None else f"{(mark.end_ns - mark.begin_ns) / 1e9:.4g} s"
-        if length or mark:
-            parts.append(f"{name} {length:g} s (ran {ran})")
-    drain = execution.phase("drain")
-    if drain:
-        parts.append(f"drain {(drain.end_ns - drain.begin_ns) / 1e9:.4g} s")
-    return ", ".join(parts)
-
-
-def _ending(code: int | None) -> str:
-    return "still running when the bundle was written" if code is None else f"exit code {code}"
 
 
 def _megabytes(bundle: Bundle, files: Iterable[str]) -> str:

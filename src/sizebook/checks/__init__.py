@@ -1,6 +1,6 @@
 """Floor 2: the validity rules over a bundle."""
 
-from sizebook.checks import accounting, generator, load, machine, steady
+from sizebook.checks import accounting, generator, load, machine, memory, steady
 from sizebook.checks.rules import Rule, judge_by
 from sizebook.checks.sets import SET_RULES, SetRule, judge_set
 from sizebook.model.verdict import Judgement
@@ -12,6 +12,8 @@ RULES: tuple[Rule, ...] = (
     accounting.clock,
     accounting.littles_law,
     accounting.server_count,
+    accounting.stored,
+    memory.memory,
     generator.generator_cpu,
     generator.generator_lag,
     generator.own_time,

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sizebook.checks.facts import counter_change, generator_facts, measured_mark, passes_of
+from sizebook.checks.facts import (
+    change_of,
+    counter_change,
+    generator_facts,
+    last_reading_ns,
+    measured_mark,
+    passes_of,
+    undisturbed,
+)
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.deployment import JvmRole
-from sizebook.model.load import ClosedLoop
+from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
+from sizebook.model.trial import Stored
 from sizebook.stats.groups import blocks
 from sizebook.stats.laws import little_balance
 from sizebook.store import Bundle
@@ -17,6 +27,8 @@ PHASE_TOLERANCE = 0.01
 PHASE_TOLERANCE_S = 0.05
 CLOCK_TOLERANCE_NS = 1_000_000
 LITTLE_TOLERANCE = 0.02
+_NOT_HEARD = (502, 504)
+"""A balancer or an app node had no answer, or none in time, from where the row is written."""
 
 
 @rule(
@@ -132,7 +144,8 @@ def clock(bundle: Bundle) -> Answer:
     "phase, equals throughput times mean service time; requests that cross the phase's edges are "
     "accounted for on both sides, so what remains is 0 in exact arithmetic. 2 % is far above "
     "rounding and below any effect the book claims. Nor can more be in flight than there are "
-    "users (same 2 %), and without think time a closed loop must have seen all of its users.",
+    "users (same 2 %), and without think time a closed loop must have seen all of its users, as "
+    "paced users all those whose period fits into the phase.",
     remedy="Rows are missing or clocks differ: see SB101 and SB102, report it, measure again.",
 )
 def littles_law(bundle: Bundle) -> Answer:
@@ -162,11 +175,12 @@ def littles_law(bundle: Bundle) -> Answer:
     )
     wrong = abs(balance.residual) > LITTLE_TOLERANCE
     wrong |= balance.in_flight > arrivals.users * (1 + LITTLE_TOLERANCE)
-    if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+    least = _users_due(arrivals, (mark.end_ns - mark.begin_ns) / 1e9)
+    if least is not None:
         seen = _users_between(rows, mark.begin_ns, mark.end_ns)
         numbers["users_seen"] = float(seen)
         text += f", {seen} seen"
-        wrong |= seen > arrivals.users or (seen < arrivals.users and not shares_passes(rows))
+        wrong |= seen > arrivals.users or (seen < least and not shares_passes(rows))
     return Answer(not wrong, text, numbers)
 
 
@@ -175,7 +189,8 @@ def littles_law(bundle: Bundle) -> Answer:
     title="The server counted what the client counted",
     verdict="failed",
     meaning="The rise of `requests_total` of all app nodes between the snapshots before and after "
-    "the trial equals the requests that were answered, all phases, exactly; requests without an "
+    "the trial equals the requests that were answered, all phases, exactly (a node counts a "
+    "request when its last byte has gone out, so the last reading counts); requests without an "
     "answer (connection refused, reset, timed out) may or may not have reached the server and "
     "leave that much room. Anything else is traffic that is not ours, or answers not from there.",
     remedy="See that nothing else calls the stack (health checks belong on the management port).",
@@ -188,9 +203,11 @@ def server_count(bundle: Bundle) -> Answer:
     rows = bundle.columns
     if rows.height == 0:
         raise DoesNotApply("no requests")
+    undisturbed(bundle, "app-")
     start, service = rows["start_ns"], rows["service_ns"]
     begin_ns = int(start.min())
     end_ns = max(int((start[at] + service[at]).max()) for at in blocks(rows.height))
+    end_ns = max(end_ns, last_reading_ns(bundle, "server/app-", "requests_total"))
     change = counter_change(bundle, "server/app-", "requests_total", begin_ns, end_ns)
     if change.parts != role.nodes:
         raise DoesNotApply(f"counters of {change.parts} of {role.nodes} nodes")
@@ -203,6 +220,64 @@ def server_count(bundle: Bundle) -> Answer:
     }
     text = f"server {change.total:.0f}, client {answered} answered and {unanswered} unanswered"
     return Answer(answered <= change.total <= answered + unanswered, text, numbers)
+
+
+@rule(
+    "SB105-stored",
+    title="What was acknowledged was stored, once",
+    verdict="failed",
+    meaning="For each table that the design names: the rise of its rows between the counts before "
+    "the load and after the last row had come equals the requests that were acknowledged, all "
+    "phases, times the rows that each leaves, exactly. Requests without an answer, but for refused "
+    "connections, may or may not have been stored and leave that much room; so do refused ones "
+    "that would have left several rows, for some of these may have been there before the refusal. "
+    "Fewer rows: something was lost. More: something was doubled.",
+    remedy="Look at the queues' and the nodes' own counts in the trial's counters and logs.",
+)
+def stored(bundle: Bundle) -> Answer:
+    """Judge the rows of the stack's tables against the acknowledged requests."""
+    tables = bundle.record.trial.stored()
+    if not tables:
+        raise DoesNotApply("the design names no table that the load fills")
+    rows = bundle.columns
+    if rows.height == 0:
+        raise DoesNotApply("no requests")
+    begin_ns = int(rows["start_ns"].min())
+    end_ns = int((rows["start_ns"] + rows["service_ns"]).max())
+    numbers: dict[str, float] = {}
+    texts, wrong = [], False
+    for table, filled in tables.items():
+        good = acknowledged(rows, filled)
+        mine = rows.only("name", filled.request)
+        unsure = filled.each * int(np.count_nonzero(_unsure(mine, filled)))
+        rise = change_of(bundle, "rows", f"rows_stored/{table}", begin_ns, end_ns).rise
+        numbers |= {f"{table}_rows": rise, f"{table}_acknowledged": float(good)}
+        numbers[f"{table}_unsure"] = float(unsure)
+        texts.append(f"{table}: {rise:.0f} rows for {good} acknowledged, {unsure} unsure")
+        wrong |= not good <= rise <= good + unsure
+    return Answer(not wrong, "; ".join(texts), numbers)
+
+
+def acknowledged(rows: RequestColumns, filled: Stored) -> int:
+    """Return how many rows requests were told to be safe: answered as expected, with success.
+
+    A status of 300 or more may be expected too, such as that of a node that was not meant.
+    """
+    status = rows.only("name", filled.request).only("error", "")["status"]
+    return filled.each * int(np.count_nonzero((status >= 200) & (status < 300)))
+
+
+def _unsure(rows: RequestColumns, filled: Stored) -> NDArray[np.bool_]:
+    """Return which requests may have left rows though nobody said so.
+
+    A refused connection carried nothing; what a node in between did not hear of may have been done.
+    """
+    if filled.each > 1:
+        return ~rows.has("error", "")
+    status = rows["status"]
+    silent = (status == 0) & ~rows.has("error", "connect")
+    unsure: NDArray[np.bool_] = silent | np.isin(status, _NOT_HEARD)
+    return unsure
 
 
 def shares_passes(rows: RequestColumns) -> bool:
@@ -225,6 +300,15 @@ def _faults(rows: RequestColumns) -> tuple[int, int, int]:
         ends = intended[at] + latency[at], start[at] + service[at]
         unequal += int(np.count_nonzero(ends[0] != ends[1]))
     return before, negative, unequal
+
+
+def _users_due(arrivals: Arrivals, length_s: float) -> int | None:
+    """Return how many users have a request under way in so many seconds; None: not known."""
+    if isinstance(arrivals, PacedUsers):
+        return sum(group.users for group in arrivals.groups if group.period_s <= length_s)
+    if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+        return arrivals.users
+    return None
 
 
 def _users_between(rows: RequestColumns, begin_ns: int, end_ns: int) -> int:

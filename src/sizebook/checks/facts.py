@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sizebook.checks.rules import DoesNotApply
-from sizebook.model.bundle import GeneratorFacts, PhaseMark
+from sizebook.model.bundle import OUT_OF_MEMORY, GeneratorFacts, PhaseMark
 from sizebook.stats.groups import Groups
 from sizebook.stats.order import Ordered
 from sizebook.store import Bundle
@@ -31,6 +31,27 @@ def generator_facts(bundle: Bundle) -> GeneratorFacts:
     if bundle.record.generator is None:
         raise DoesNotApply("the generator left no facts")
     return bundle.record.generator
+
+
+def undisturbed(bundle: Bundle, nodes: str = "") -> None:
+    """Raise DoesNotApply if a node ended while the load ran, be it to come back.
+
+    ``nodes`` is what the names of those begin with that matter.
+    """
+    events = [e for e in bundle.record.execution.events if e.node.startswith(nodes)]
+    killed = [e.node for e in events if e.is_end and e.action != OUT_OF_MEMORY]
+    if killed:
+        raise DoesNotApply(f"killed on purpose: {', '.join(killed)}")
+    exhausted = [e.node for e in events if e.action == OUT_OF_MEMORY]
+    if exhausted:
+        raise DoesNotApply(f"ran out of memory: {', '.join(dict.fromkeys(exhausted))}")
+
+
+def refuse_passes(bundle: Bundle) -> None:
+    """Raise DoesNotApply where whole passes of the scenario make the results, not requests."""
+    facts = bundle.record.generator
+    if facts is not None and facts.results == "passes":
+        raise DoesNotApply("whole passes make the results, each replicate gives one or a few")
 
 
 def measured_mark(bundle: Bundle) -> PhaseMark:
@@ -94,6 +115,17 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     rise = spans["z_value"] - spans["a_value"]
     length_ns = spans["z_time_ns"] - spans["a_time_ns"]
     return Change(float(rise.sum()), spans.height, float(length_ns.mean() or 0) / 1e9)  # type: ignore[arg-type]
+
+
+def last_reading_ns(bundle: Bundle, source: str, metric: str) -> int:
+    """Return when a metric was last read from every source that begins so; 0: never."""
+    found = bundle.counters.filter(
+        pl.col("source").cast(pl.String).str.starts_with(source)
+        & (pl.col("metric").cast(pl.String) == metric)
+        & pl.col("value").is_not_null()
+    )
+    last = found.group_by("host", "source").agg(pl.col("time_ns").max())["time_ns"].min()
+    return int(last) if last is not None else 0  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sizebook.checks.facts import (
     measured_mark,
     measured_requests,
     ordered,
+    undisturbed,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.load import ClosedLoop
@@ -137,9 +138,10 @@ def generator_lag(bundle: Bundle) -> Answer:
 )
 def own_time(bundle: Bundle) -> Answer:
     """Judge the users' gaps between requests of one pass."""
+    undisturbed(bundle)
     arrivals = bundle.record.trial.load.arrivals
     if not isinstance(arrivals, ClosedLoop):
-        raise DoesNotApply("arrivals are open")
+        raise DoesNotApply(f"arrivals are {arrivals.kind}")
     if arrivals.think_s > 0:
         raise DoesNotApply(f"users think for {arrivals.think_s:g} s between requests")
     rows = measured_requests(bundle)
@@ -171,12 +173,12 @@ def own_time(bundle: Bundle) -> Answer:
     verdict="generator-bound",
     meaning="Requests per second of the measured phase and worker, over the ceiling of the same "
     "client on this machine against a server that does nothing, as calibrated: for a closed loop "
-    "what one worker completes in a closed loop, for open arrivals the highest rate of random "
-    "arrivals at which the 99th percentile from the intended start is at most 1 ms. An open load "
-    "on a machine where only the closed loop was calibrated is judged by that, which is higher, "
-    "and the finding says so. The page on the instrument shows how far recorded latencies are "
-    "from a known truth by the share of the open ceiling. Above 70 % the trial is noisy, above "
-    "90 % the generator is what was measured.",
+    "what one worker completes in a closed loop, for open arrivals and paced users the highest "
+    "rate of random arrivals at which the 99th percentile from the intended start is at most 1 ms. "
+    "Such a load on a machine where only the closed loop was calibrated is judged by that, which "
+    "is higher, and the finding says so. The page on the instrument shows how far recorded "
+    "latencies are from a known truth by the share of the open ceiling. Above 70 % the trial is "
+    "noisy, above 90 % the generator is what was measured.",
     remedy="More workers on more CPUs, the lean user class, a lower rate. Without a ceiling: run "
     "the calibration chapter on this machine.",
 )

@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sizebook.checks.facts import generator_facts, measured_mark, measured_requests
+from sizebook.checks.facts import (
+    generator_facts,
+    measured_mark,
+    measured_requests,
+    passes_of,
+    refuse_passes,
+)
 from sizebook.checks.rules import Answer, DoesNotApply, rule
-from sizebook.model.load import ClosedLoop
+from sizebook.model.load import ClosedLoop, PacedUsers, Scheduled
 from sizebook.model.verdict import Verdict
 from sizebook.stats.arrivals import unstarted
 from sizebook.stats.groups import blocks, tally
@@ -19,6 +26,8 @@ from sizebook.store.columns import RequestColumns
 OFFERED_TOLERANCE = 0.01
 ACHIEVED_TOLERANCE = 0.02
 DROPPED_LIMIT = 0.01
+LATE_LIMIT = 0.01
+LATE_PERIODS = 0.1
 _SIGMAS = 4
 
 
@@ -53,17 +62,19 @@ def errors(bundle: Bundle) -> Answer:
     "SB302-offered",
     title="The offered load was offered, and achieved",
     verdict="failed",
-    meaning="Open arrivals only. Arrivals in the measured phase are the integral of the rate over "
-    "it (evenly spaced: to 1 %; Poisson: to four standard deviations, which a right schedule "
-    "exceeds once in 16 000 trials). Dropped arrivals have no latency, and they are the ones that "
-    "would have waited longest: any make the trial noisy, above 1 % even p99 is unknown and the "
-    "trial has failed. "
-    "If the requests waiting or in flight grow within the phase by more than 2 % of the arrivals "
-    "(and four standard deviations of the two counts), the server did not keep up: noisy.",
+    meaning="Open arrivals and paced users. Passes due in the measured phase are the integral of "
+    "the rate over it (evenly spaced: to 1 %; Poisson: to four standard deviations, which a right "
+    "schedule exceeds once in 16 000 trials; paced: to two a group). Dropped ones have no latency, "
+    "and they are the ones that would have waited longest: any make the trial noisy, above 1 % "
+    "even p99 is unknown and the trial has failed. "
+    "If the requests waiting or in flight grow within the phase by more than 2 % of the passes "
+    "(and four standard deviations of the two counts), the server did not keep up: noisy. So it is "
+    "if more than 1 % of the passes of paced users begin later than a tenth of their period: "
+    "their users did not keep the pace.",
     remedy="Allow more users for the arrivals, or a lower rate: this one is beyond capacity.",
 )
 def offered(bundle: Bundle) -> Answer:
-    """Judge arrivals against the schedule, drops, and the backlog."""
+    """Judge passes due against the schedule, drops, the backlog, and users who were late."""
     arrivals, facts = bundle.record.trial.load.arrivals, generator_facts(bundle)
     if isinstance(arrivals, ClosedLoop):
         raise DoesNotApply("a closed loop offers no rate")
@@ -72,7 +83,9 @@ def offered(bundle: Bundle) -> Answer:
     phases = bundle.record.trial.load.phases
     begin_s = phases.ramp_s + phases.warmup_s
     planned = arrivals.intensity(phases).expected(begin_s, begin_s + length_s)
-    arrived = rows.only("phase", "measured").height
+    due_ns = passes_of(rows).min(rows["intended_ns"])
+    inside = (due_ns >= mark.begin_ns) & (due_ns < mark.end_ns)
+    arrived = int(np.count_nonzero(inside))
     before, after = _under_way(rows, mark.begin_ns), _under_way(rows, mark.end_ns)
     dropped_share = facts.dropped / facts.issued if facts.issued else 0.0
     numbers = {
@@ -85,34 +98,60 @@ def offered(bundle: Bundle) -> Answer:
         "waiting_after": float(after),
         "achieved_per_s": (arrived + before - after) / length_s,
     }
-    room = max(1.0, OFFERED_TOLERANCE * planned)
-    if arrivals.poisson:
-        room = max(1.0, _SIGMAS * math.sqrt(planned))
+    room = _room(arrivals, planned)
     growth = after - before
     grown = max(ACHIEVED_TOLERANCE * planned, _SIGMAS * math.sqrt(before + after + 1))
     verdict: Verdict | None = "noisy"
     wrong = []
     if arrived > planned + room or arrived + facts.dropped < planned - room:
-        wrong.append(f"{arrived} arrivals and {facts.dropped} dropped for {planned:.0f} planned")
+        wrong.append(f"{arrived} passes due and {facts.dropped} dropped for {planned:.0f} planned")
         verdict = None
     if facts.dropped:
-        wrong.append(f"{facts.dropped} arrivals dropped ({dropped_share:.2%})")
+        wrong.append(f"{facts.dropped} dropped ({dropped_share:.2%})")
         verdict = None if dropped_share > DROPPED_LIMIT else verdict
     if growth > grown:
         wrong.append(f"requests under way grew from {before} to {after}")
+    if isinstance(arrivals, PacedUsers) and arrived:
+        late = int(np.count_nonzero(_late(rows, due_ns, arrivals) & inside))
+        numbers["late_share"] = late / arrived
+        if late > LATE_LIMIT * arrived:
+            wrong.append(f"{late} of {arrived} passes began a tenth of their period late, or more")
     if wrong:
         return Answer(False, "; ".join(wrong), numbers, verdict)
     rate = arrived / length_s
-    return Answer(True, f"{rate:.1f}/s arrived of {planned / length_s:.4g}/s", numbers)
+    return Answer(True, f"{rate:.4g}/s arrived of {planned / length_s:.4g}/s", numbers)
+
+
+def _room(arrivals: Scheduled | PacedUsers, planned: float) -> float:
+    """Return by how many passes a right schedule may miss the plan."""
+    if isinstance(arrivals, PacedUsers):
+        return 2.0 * len(arrivals.groups)
+    if arrivals.poisson:
+        return max(1.0, _SIGMAS * math.sqrt(planned))
+    return max(1.0, OFFERED_TOLERANCE * planned)
+
+
+def _late(
+    rows: RequestColumns, due_ns: NDArray[np.int64], arrivals: PacedUsers
+) -> NDArray[np.bool_]:
+    """Return for each pass whether it began late by more than its user's period allows."""
+    passes = passes_of(rows)
+    groups = arrivals.groups
+    period_s = np.repeat([one.period_s for one in groups], [one.users for one in groups])
+    user = np.minimum(passes.min(rows["user"]), period_s.size - 1)
+    late_ns = passes.min(rows["start_ns"]) - due_ns
+    late: NDArray[np.bool_] = late_ns > LATE_PERIODS * 1e9 * period_s[user]
+    return late
 
 
 @rule(
     "SB303-schedule",
     title="The stored schedule is the one that was followed",
     verdict="failed",
-    meaning="Open arrivals only. Every due time of the schedule stored with the trial has a "
-    "request that was meant to start then, except those counted as dropped: due times without a "
-    "request are as many as the generator's drops, exactly. Latencies count from these times.",
+    meaning="Open arrivals and paced users. Every due time of the schedule stored with the trial "
+    "has a request that was meant to start then, except those counted as dropped: due times "
+    "without a request are as many as the generator's drops, exactly. Latencies count from these "
+    "times.",
     remedy="A fault of the generator or a bundle that was edited: report it, measure again.",
 )
 def schedule(bundle: Bundle) -> Answer:
@@ -136,11 +175,13 @@ def schedule(bundle: Bundle) -> Answer:
     verdict="noisy",
     meaning="Percentile p is supported when n(1-p) is at least 10. A trial whose good requests do "
     "not even support the median (20) is noisy; which higher percentiles are supported is among "
-    "the numbers, and tables leave the others out.",
+    "the numbers, and tables leave the others out. It does not apply where whole passes of the "
+    "scenario make the results, of which there are no percentiles.",
     remedy="A longer measured phase or more load.",
 )
 def samples(bundle: Bundle) -> Answer:
     """Judge the number of good requests in the measured phase."""
+    refuse_passes(bundle)
     number = bundle.columns.only("phase", "measured").only("error", "").height
     highest = highest_supported(number)
     numbers = {"n": float(number)}

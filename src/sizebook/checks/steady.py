@@ -5,7 +5,13 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
-from sizebook.checks.facts import change_of, measured_mark, measured_requests
+from sizebook.checks.facts import (
+    change_of,
+    measured_mark,
+    measured_requests,
+    refuse_passes,
+    undisturbed,
+)
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.verdict import Verdict
 from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
@@ -48,7 +54,11 @@ _KNOWN = Once[str, Steadiness]()
 
 
 def steady_of(bundle: Bundle) -> Steadiness:
-    """Return the steadiness of a trial. Raises DoesNotApply if it never measured anything."""
+    """Return the steadiness of a trial.
+
+    Raises DoesNotApply if it never measured anything, and if its results are whole passes: windows
+    would cut these into pieces that differ by what the scenario does in them.
+    """
     return _KNOWN.get(bundle.sha256, lambda: _judge(bundle))
 
 
@@ -71,6 +81,7 @@ def counted(bundle: Bundle) -> RequestColumns:
 def _judge(bundle: Bundle) -> Steadiness:
     # What the tests of a trend need, loaded while other rules' threads wait for the requests.
     importlib.import_module("scipy.special")
+    refuse_passes(bundle)
     mark, rows = measured_mark(bundle), measured_requests(bundle)
     width_ns = choose_width(rows.height, mark.end_ns - mark.begin_ns)
     if width_ns is None:
@@ -103,12 +114,15 @@ def _judge(bundle: Bundle) -> Steadiness:
     "autocorrelation) and for a shift of the level (Pettitt) in throughput and in latency. It is "
     f"not steady if one is significant at {ALPHA:.0%} (the four together) and larger than "
     f"{TOLERANCE:.0%}. Too few requests to tell make it noisy, and so does a change of more than "
-    f"{UNSURE:.0%} that is not significant: the level is then not known well enough.",
+    f"{UNSURE:.0%} that is not significant: the level is then not known well enough. It does not "
+    "apply where whole passes of the scenario make the results: parts of a pass differ by what is "
+    "done in them, and the passes are compared over replicates.",
     remedy="A longer conditioning load or warm-up; a longer measured phase; see the time course "
     "on the trial's page for what changed.",
 )
 def steady(bundle: Bundle) -> Answer:
     """Judge trend and level of throughput and latency."""
+    undisturbed(bundle)
     found = steady_of(bundle)
     mark = measured_mark(bundle)
     cropped_s = (found.crop_ns - mark.begin_ns) / 1e9
@@ -146,11 +160,16 @@ def _largest_change(state: SteadyState) -> float:
     meaning="Machine code that the just-in-time compilers of all JVMs made between the readings "
     "around the measured phase, over all that they had made by its end. While much of it is new, "
     "the code that was measured is not the code that stays. "
-    f"{JIT_LIMIT:.0%} is left to rare paths.",
+    f"{JIT_LIMIT:.0%} is left to rare paths. It does not apply where whole passes make the results "
+    "and a node may run out of memory: whether it does, and what collecting takes, is the question "
+    "there, and code that gets faster hides neither.",
     remedy="A longer conditioning load.",
 )
 def jit(bundle: Bundle) -> Answer:
     """Judge the growth of compiled code."""
+    undisturbed(bundle)
+    if bundle.record.trial.exhaustible():
+        refuse_passes(bundle)
     mark = measured_mark(bundle)
     change = change_of(bundle, "jvm/", "jit_code_bytes", mark.begin_ns, mark.end_ns)
     if change.end <= 0:
@@ -167,12 +186,16 @@ def jit(bundle: Bundle) -> Answer:
     verdict="noisy",
     meaning="Rise of the bytes in the old generation of any JVM between the readings around the "
     f"measured phase, over its capacity. Above {OLD_LIMIT:.0%} a heap is filling that sooner or "
-    "later must be collected as a whole; the trial ended before it had to pay for that.",
+    "later must be collected as a whole; the trial ended before it had to pay for that. It does "
+    "not apply where the design lets a node run out of memory.",
     remedy="A measured phase that is long enough to hold several collections of the old "
     "generation, or a larger heap.",
 )
 def heap(bundle: Bundle) -> Answer:
     """Judge the growth of the old generation."""
+    undisturbed(bundle)
+    if may := bundle.record.trial.exhaustible():
+        raise DoesNotApply(f"how the heap fills is the question: {', '.join(may)} may run out")
     mark = measured_mark(bundle)
     window = mark.begin_ns, mark.end_ns
     used = change_of(bundle, "jvm/", "space_used_bytes/old", *window)

@@ -10,7 +10,7 @@ from typing import NoReturn
 import typer
 
 from sizebook import __version__
-from sizebook.cli import audit, build, chapters, claims, doctor, export, plan, run, stack, trial
+from sizebook.cli import audit, build, chapters, claims, doctor, export, gc, plan, run, stack, trial
 from sizebook.model.errors import UserError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("run")(run.run)
 app.command("build")(build.build)
 app.command("audit")(audit.audit)
 app.command("export")(export.export)
+app.command("gc")(gc.gc)
 app.command("trial")(trial.trial)
 app.add_typer(stack.app, name="stack")
 

@@ -14,6 +14,8 @@ from sizebook.model.load import (
     ClosedLoop,
     LoadProfile,
     OpenArrivals,
+    PacedGroup,
+    PacedUsers,
     Phases,
     RampArrivals,
     StaircaseArrivals,
@@ -38,6 +40,9 @@ def trial(
     ),
     ramp_to: float = typer.Option(
         None, min=0.0, help="Rate at the end of the measured phase, reached linearly from --rate."
+    ),
+    pace: list[str] = typer.Option(
+        [], "--pace", help="Paced users, USERS:SECONDS[:GROUP]; repeat it for each group."
     ),
     think: float = typer.Option(0.0, min=0.0, help="Think time of closed-loop users in seconds."),
     ramp: float = typer.Option(0.0, min=0.0, help="Ramp phase in seconds, from no load up."),
@@ -69,7 +74,7 @@ def trial(
     project = find_project()
     placement = place()
     try:
-        steps = parse_steps(step)
+        steps, groups = parse_steps(step), parse_groups(pace)
         measured = measured or sum(one.length_s for one in steps) or 5.0
         spec = TrialSpec(
             chapter="trial",
@@ -82,7 +87,7 @@ def trial(
             ),
             load=LoadProfile(
                 locustfile=locustfile,
-                arrivals=_arrivals(users, rate, poisson, steps, ramp_to, measured, think),
+                arrivals=_arrivals(users, rate, poisson, steps, groups, ramp_to, measured, think),
                 phases=Phases(ramp_s=ramp, warmup_s=warmup, measured_s=measured),
                 settings=parse_settings(setting),
                 seed=seed,
@@ -115,6 +120,7 @@ def _arrivals(
     rate: float,
     poisson: bool,
     steps: tuple[Step, ...],
+    groups: tuple[PacedGroup, ...],
     ramp_to: float | None,
     measured_s: float,
     think_s: float,
@@ -125,6 +131,14 @@ def _arrivals(
             expected="steps alone, or a rate",
             next_step="see 'sizebook trial --help'",
         )
+    if groups and (steps or rate > 0 or ramp_to is not None or think_s > 0):
+        raise UsageError(
+            found="--pace beside --step, --rate, --ramp-to or --think",
+            expected="paced users alone: their periods say when they begin",
+            next_step="see 'sizebook trial --help'",
+        )
+    if groups:
+        return PacedUsers(groups=groups)
     if steps:
         return StaircaseArrivals(steps=steps, users=users, poisson=poisson)
     if ramp_to is not None:
@@ -150,6 +164,27 @@ def parse_steps(texts: list[str]) -> tuple[Step, ...]:
                 next_step="see 'sizebook trial --help'",
             ) from error
     return tuple(steps)
+
+
+def parse_groups(texts: list[str]) -> tuple[PacedGroup, ...]:
+    """Return ``users:seconds`` or ``users:seconds:name`` texts as groups of paced users.
+
+    Raises UsageError for anything else.
+    """
+    groups = []
+    for text in texts:
+        users, _, rest = text.partition(":")
+        period, _, name = rest.partition(":")
+        try:
+            groups.append(PacedGroup(users=int(users), period_s=float(period), name=name))
+        except ValueError as error:  # of int, of float, or of the model
+            raise UsageError(
+                found=f"pace {text!r}",
+                expected="USERS:SECONDS, such as 50:10 for 50 users who each begin every 10 s, or "
+                "USERS:SECONDS:GROUP",
+                next_step="see 'sizebook trial --help'",
+            ) from error
+    return tuple(groups)
 
 
 def _show(bundle: Bundle, as_json: bool) -> None:

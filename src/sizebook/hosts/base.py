@@ -70,7 +70,10 @@ class Host(Protocol):
         """
 
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
-        """End a process (ask, then kill after ``grace_s``) and return its exit code."""
+        """End a process (ask, then kill after ``grace_s``) and return its exit code.
+
+        Without any grace it is killed at once and unasked, as by a power cut.
+        """
 
     def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
         """Move a running process, with all its threads, to these CPUs."""
@@ -88,4 +91,7 @@ class Host(Protocol):
         """Return what is known of the machine behind this host."""
 
     def free_port(self) -> int:
-        """Return a TCP port that was free a moment ago at this host's address."""
+        """Return a TCP port that was free a moment ago at this host's address.
+
+        No outgoing connection gets it and no second call returns it, as far as the host can tell.
+        """

@@ -8,7 +8,6 @@ import platform
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ import psutil
 
 from sizebook.hosts.base import HostProcess
 from sizebook.hosts.guard import Guard
+from sizebook.hosts.ports import Ports
 from sizebook.model.bundle import MachineFacts
 from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import HostLacksError, TrialError
@@ -80,9 +80,10 @@ class LocalProcess:
 
     def terminate(self, grace_s: float) -> int:
         """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code."""
-        if self._popen.poll() is None:
+        code = self._popen.poll()
+        if code is None and grace_s > 0:
             self._popen.send_signal(self._stop_signal)
-        code = self.wait(grace_s)
+            code = self.wait(grace_s)
         if code is None:
             self._popen.kill()
             code = self._popen.wait()
@@ -101,6 +102,7 @@ class LocalHost:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
+        self._ports = Ports(self.address)
         self._cpus = usable_cpus()  # asked before the harness pins itself
 
     def start(
@@ -189,10 +191,7 @@ class LocalHost:
         return local_facts()
 
     def free_port(self) -> int:
-        with socket.socket() as probe:
-            probe.bind((self.address, 0))
-            port: int = probe.getsockname()[1]
-            return port
+        return self._ports.take()
 
 
 def _await_end(pid: int, timeout_s: float) -> bool:

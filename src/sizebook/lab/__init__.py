@@ -1,7 +1,16 @@
 """Floor 3: designs become trials; the only room that joins stack, load, probes and checks."""
 
 from sizebook.lab.chapter_lab import ChapterLab, PlanComplete, planning_only
-from sizebook.lab.deployments import app_stack, null_server
+from sizebook.lab.deployments import (
+    app_stack,
+    binding_stack,
+    connector_stack,
+    events_stack,
+    messaging_stack,
+    null_server,
+    pages_stack,
+    xml_stack,
+)
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
@@ -14,8 +23,14 @@ __all__ = [
     "Trial",
     "Trials",
     "app_stack",
+    "binding_stack",
+    "connector_stack",
     "doubts",
+    "events_stack",
+    "messaging_stack",
     "null_server",
+    "pages_stack",
     "place",
     "planning_only",
+    "xml_stack",
 ]

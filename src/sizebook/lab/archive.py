@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -67,10 +67,7 @@ class Archive:
 
         Raises BundleError for a damaged bundle, UsageError if there is none of this profile.
         """
-        paths = list(find_bundles(folder))
-        if not _is_own(self._project, folder):
-            taste_bundles(paths)
-        bundles = [open_bundle(path) for path in paths]
+        bundles = read_source(self._project, folder)
         bundles = [b for b in bundles if b.record.trial.chapter == self._chapter]
         chosen = [b for b in bundles if b.record.trial.profile == profile]
         if not chosen:
@@ -84,19 +81,47 @@ class Archive:
         newest: dict[str, Bundle] = {}
         for bundle in sorted(chosen, key=lambda b: b.record.execution.started_utc):
             newest[_identity(bundle)] = bundle
-        return tuple(self._mark(bundle) for bundle in newest.values())
+        if taken_as_measured():
+            return tuple(Trial(bundle) for bundle in newest.values())
+        return tuple(mark_trial(self._project, bundle) for bundle in newest.values())
 
-    def _mark(self, bundle: Bundle) -> Trial:
-        if os.environ.get(AS_MEASURED):
-            return Trial(bundle)
-        present = present_fingerprints(self._project, bundle.record.trial)
-        measured = bundle.record.fingerprints
-        stale = compare_fingerprints(measured, present)
-        return Trial(
-            bundle,
-            stale=stale,
-            foreign=(measured.machine, measured.jvm) != (present.machine, present.jvm),
-        )
+
+def taken_as_measured() -> bool:
+    """Return whether bundles are taken as a measurement does that has just made them."""
+    return bool(os.environ.get(AS_MEASURED))
+
+
+def read_source(project: Project, folder: Path) -> list[Bundle]:
+    """Return the bundles below a folder that is to be replayed; raises BundleError for damage.
+
+    Those from elsewhere are tasted before.
+    """
+    paths = list(find_bundles(folder))
+    if not _is_own(project, folder):
+        taste_bundles(paths)
+    return [open_bundle(path) for path in paths]
+
+
+def mark_trial(project: Project, bundle: Bundle, own: Sequence[Bundle] = ()) -> Trial:
+    """Return a trial marked if it is stale or foreign.
+
+    It is compared with what a measurement would be now. Where a page stands as it was measured,
+    that is what the page's ``own`` bundles say of stack, capture, machine and JVMs, so that an
+    audit on another machine marks as the page did.
+    """
+    measured = bundle.record.fingerprints
+    now = present_fingerprints(project, bundle.record.trial)
+    jvms = {now.jvm}
+    if own:
+        then = own[-1].record.fingerprints
+        kept = {"stack": then.stack, "capture_version": then.capture_version}
+        now = now.model_copy(update={**kept, "machine": then.machine})
+        jvms = {each.record.fingerprints.jvm for each in own} | jvms
+    return Trial(
+        bundle,
+        stale=compare_fingerprints(measured, now),
+        foreign=measured.machine != now.machine or measured.jvm not in jvms,
+    )
 
 
 def _is_own(project: Project, folder: Path) -> bool:

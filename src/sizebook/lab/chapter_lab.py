@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizebook.lab.archive import Archive
+from sizebook.lab.archive import (
+    Archive,
+    mark_trial,
+    read_source,
+    readable_bundles,
+    taken_as_measured,
+)
+from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.calibration import find_floor, first_sessions
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
@@ -19,7 +26,7 @@ from sizebook.lab.trials import Measure, Trial, Trials
 from sizebook.model.design import Design
 from sizebook.model.errors import UsageError
 from sizebook.stats.noise import NoiseFloor
-from sizebook.store import Project, find_project
+from sizebook.store import Bundle, Project, find_project
 
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
 
@@ -100,6 +107,8 @@ class ChapterLab:
         self.source = source
         self.project = project or find_project()
         self._entries: dict[str, _Planned | _Searched] = {}
+        self._found: tuple[Trial, ...] | None = None
+        self._replayed: list[Bundle] | None = None
         if source != "measure":
             self._folder()
 
@@ -143,8 +152,38 @@ class ChapterLab:
             found = archive.planned(self._due(archive))
         else:
             found = archive.replay(self._folder(), self.profile.name)
+        self._found = found
         floor = find_floor(self.project).relative_sd
         return {name: entry.trials(found, floor) for name, entry in self._entries.items()}
+
+    def borrow(self, chapter: str, experiment: str) -> Trials:
+        """Return the trials of another chapter's design in this profile, without measuring any.
+
+        They come from where this chapter's own do: ``data/runs`` when it measures, else from its
+        ``source``; none there means no trials. Marked where they are stale or foreign. The chapters
+        that a notebook borrows from stand in its metadata. Raises RuntimeError before ``run``,
+        BundleError for a damaged bundle of a source.
+        """
+        if self._found is None:
+            raise RuntimeError("trials are borrowed after those of the chapter itself: call run")
+        measured = self.source == "measure" or taken_as_measured()
+        own = [trial.bundle for trial in self._found] if measured else []
+        return borrow_trials(
+            self._lent(chapter),
+            chapter,
+            experiment,
+            profile=self.profile.name,
+            mark=lambda bundle: mark_trial(self.project, bundle, own),
+            floor=find_floor(self.project).relative_sd,
+        )
+
+    def _lent(self, chapter: str) -> Sequence[Bundle]:
+        """Return another chapter's bundles; a source is read once for all of them."""
+        if self.source == "measure":
+            return readable_bundles(self.project.runs / chapter)
+        if self._replayed is None:
+            self._replayed = read_source(self.project, self._folder())
+        return self._replayed
 
     def noise_floor(self, measure: Measure) -> NoiseFloor:
         """Return how far trials of one treatment lie apart here, by the calibration's A/A trials.

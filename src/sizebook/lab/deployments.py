@@ -5,24 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sizebook.lab.placement import Placement
-from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole, RoleSpec
+from sizebook.model.deployment import (
+    BalancerRole,
+    CpuSet,
+    DatabaseRole,
+    Deployment,
+    JvmRole,
+    RoleSpec,
+)
 from sizebook.model.errors import UsageError
 from sizebook.model.records import Scalar
 
 TOPOLOGIES = ("local", "remote")
+BROKERS = ("embedded", "process")
+_LEAST_HEAP_MIB = 64
 
 
 def app_stack(
     placement: Placement,
     *,
     topology: str = "local",
+    nodes: int = 1,
     heap_mib: int = 512,
     settings: Mapping[str, Scalar] | None = None,
     jvm: str = "",
     flights: int = 400,
     data_seed: int = 1,
 ) -> Deployment:
-    """Return database and app node; ``remote`` puts the back end into a process of its own.
+    """Return database and app nodes; ``remote`` puts the back end into a process of its own.
+
+    Several ``nodes`` of ``heap_mib`` each stand behind a balancer.
 
     ``settings`` are the app's: threads, connections, pool (see ``stack.settings``). Raises
     UsageError for a topology that does not exist.
@@ -37,8 +49,251 @@ def app_stack(
     roles: list[RoleSpec] = [DatabaseRole(cpus=cpus, flights=flights, data_seed=data_seed)]
     if topology == "remote":
         roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm))
-    app = JvmRole(role="app", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=dict(settings or {}))
-    return Deployment(roles=(*roles, app))
+    roles += _app_nodes("", cpus, nodes, heap_mib, settings, jvm)
+    return Deployment(roles=tuple(roles))
+
+
+def connector_stack(
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    backend_heap_mib: int = 512,
+    settings: Mapping[str, Scalar] | None = None,
+    backend_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return app nodes that call one back-end node, which stores into the database.
+
+    The app ``nodes`` share ``total_heap_mib`` (0: the placement's); several stand behind a
+    balancer. The back end is the same in every layout. ``settings`` are each app node's (threads,
+    connector_pool), ``backend_settings`` the back end's (rpc_threads, pool, login_iterations).
+    Raises UsageError if a node's share of the heap is too small to start with.
+    """
+    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    cpus = placement.stack
+    roles: list[RoleSpec] = [
+        DatabaseRole(cpus=cpus),
+        JvmRole(
+            role="backend",
+            heap_mib=backend_heap_mib,
+            cpus=cpus,
+            jvm=jvm,
+            settings=_of_part("connectors", backend_settings),
+        ),
+        *_app_nodes("connectors", cpus, nodes, heap_mib, settings, jvm),
+    ]
+    return Deployment(roles=tuple(roles))
+
+
+def events_stack(
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    broker: str = "embedded",
+    broker_heap_mib: int = 512,
+    settings: Mapping[str, Scalar] | None = None,
+    broker_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return app nodes that queue events on disk and store them, see ``messaging_stack``.
+
+    ``settings`` are each node's (threads, pool, event_workers, senders).
+    """
+    return _queue_stack(
+        "events", placement, nodes, total_heap_mib, broker, broker_heap_mib, settings,
+        broker_settings, jvm,
+    )  # fmt: skip
+
+
+def messaging_stack(
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    broker: str = "embedded",
+    broker_heap_mib: int = 512,
+    settings: Mapping[str, Scalar] | None = None,
+    broker_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return app nodes that drain a durable queue into the database.
+
+    The ``nodes`` share ``total_heap_mib`` (0: the placement's); several stand behind a balancer.
+    ``broker``: ``embedded`` gives each node a queue of its own, inside it; ``process`` one queue to
+    all, in a process with ``broker_heap_mib`` that is the same in every layout. ``settings`` are
+    each node's (threads, pool, consumers, broker_...), ``broker_settings`` those of the broker's
+    process (its own names: stack/README.md). Raises UsageError for another kind of broker and for
+    too small a share of the heap.
+    """
+    return _queue_stack(
+        "messaging", placement, nodes, total_heap_mib, broker, broker_heap_mib, settings,
+        broker_settings, jvm,
+    )  # fmt: skip
+
+
+def _queue_stack(
+    part: str,
+    placement: Placement,
+    nodes: int,
+    total_heap_mib: int,
+    broker: str,
+    broker_heap_mib: int,
+    settings: Mapping[str, Scalar] | None,
+    broker_settings: Mapping[str, Scalar] | None,
+    jvm: str,
+) -> Deployment:
+    if broker not in BROKERS:
+        raise UsageError(
+            found=f"broker {broker!r}",
+            expected=f"one of {', '.join(BROKERS)}",
+            next_step="choose one of them",
+        )
+    if broker == "embedded" and broker_settings:
+        raise UsageError(
+            found="settings of a broker process, and a broker in each node",
+            expected="broker_... among the settings of the nodes, or broker='process'",
+            next_step="correct the deployment in the notebook",
+        )
+    cpus = placement.stack
+    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    roles: list[RoleSpec] = [DatabaseRole(cpus=cpus)]
+    if broker == "process":
+        roles.append(_broker(cpus, broker_heap_mib, broker_settings, jvm))
+    roles += _app_nodes(part, cpus, nodes, heap_mib, settings, jvm)
+    return Deployment(roles=tuple(roles))
+
+
+def xml_stack(
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return app nodes that transform XML documents and store a row of each.
+
+    The ``nodes`` share ``total_heap_mib`` (0: the placement's); several stand behind a balancer.
+    ``settings`` are each node's (threads, pool, xml_max_body). Raises UsageError if a node's share
+    of the heap is too small to start with.
+    """
+    return _plain_stack("xml", placement, nodes, total_heap_mib, settings, jvm, sticky=False)
+
+
+def pages_stack(
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return app nodes with pages of interactive users, and documents in the background.
+
+    As ``xml_stack``; a cookie keeps each session on its node. ``settings`` are each node's
+    (threads, pool, pages, page_rows, session_timeout).
+    """
+    return _plain_stack("pages,xml", placement, nodes, total_heap_mib, settings, jvm, sticky=True)
+
+
+def binding_stack(
+    placement: Placement,
+    *,
+    apart: bool = True,
+    broker: bool = True,
+    heap_mib: int = 512,
+    broker_heap_mib: int = 512,
+    settings: Mapping[str, Scalar] | None = None,
+    backend_settings: Mapping[str, Scalar] | None = None,
+    broker_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+    flags: tuple[str, ...] = (),
+) -> Deployment:
+    """Return an app node with the sender, and a back-end node with the receiver if ``apart``.
+
+    Without one the sender's node is the receiver too, and calls itself over its own ports. Without
+    a ``broker`` there is no binding over a queue of it. ``settings`` are the sender's
+    (queue_threads, jms_senders, binding_connections), ``backend_settings`` the receiver's
+    (threads, binding_rpc_threads, jms_consumers), ``broker_settings`` the broker's own (its names:
+    stack/README.md); ``flags`` are of the sender's JVM.
+    """
+    cpus = placement.stack
+    roles: list[RoleSpec] = [DatabaseRole(cpus=cpus)]
+    if broker:
+        roles.append(_broker(cpus, broker_heap_mib, broker_settings, jvm))
+    if apart:
+        own = _of_part("bindings", backend_settings)
+        roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=own))
+    roles += _app_nodes("bindings", cpus, 1, heap_mib, settings, jvm, flags=flags)
+    return Deployment(roles=tuple(roles))
+
+
+def _plain_stack(
+    parts: str,
+    placement: Placement,
+    nodes: int,
+    total_heap_mib: int,
+    settings: Mapping[str, Scalar] | None,
+    jvm: str,
+    *,
+    sticky: bool,
+) -> Deployment:
+    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    apps = _app_nodes(parts, placement.stack, nodes, heap_mib, settings, jvm, sticky=sticky)
+    return Deployment(roles=(DatabaseRole(cpus=placement.stack), *apps))
+
+
+def _broker(
+    cpus: CpuSet, heap_mib: int, settings: Mapping[str, Scalar] | None, jvm: str
+) -> JvmRole:
+    return JvmRole(
+        role="broker", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=dict(settings or {})
+    )
+
+
+def _app_nodes(
+    parts: str,
+    cpus: CpuSet,
+    nodes: int,
+    heap_mib: int,
+    settings: Mapping[str, Scalar] | None,
+    jvm: str,
+    *,
+    sticky: bool = False,
+    flags: tuple[str, ...] = (),
+) -> list[RoleSpec]:
+    """Return the app role with these parts (empty: the stack's default), a balancer if several."""
+    own = _of_part(parts, settings)
+    roles: list[RoleSpec] = [
+        JvmRole(
+            role="app",
+            nodes=nodes,
+            heap_mib=heap_mib,
+            cpus=cpus,
+            jvm=jvm,
+            flags=flags,
+            settings=own,
+        )
+    ]
+    return [*roles, BalancerRole(cpus=cpus, sticky=sticky)] if nodes > 1 else roles
+
+
+def _of_part(parts: str, settings: Mapping[str, Scalar] | None) -> dict[str, Scalar]:
+    return ({"parts": parts} if parts else {}) | dict(settings or {})
+
+
+def _share_heap(total_mib: int, nodes: int) -> int:
+    """Return each node's share in MiB; raises UsageError if it is too small to start with."""
+    heap_mib = total_mib // nodes
+    if heap_mib < _LEAST_HEAP_MIB:
+        raise UsageError(
+            found=f"{heap_mib} MiB of heap for each of {nodes} nodes",
+            expected=f"{_LEAST_HEAP_MIB} MiB or more",
+            next_step="choose fewer nodes or a larger total",
+        )
+    return heap_mib
 
 
 def null_server(placement: Placement, *, body_bytes: int = 1024) -> Deployment:

@@ -153,5 +153,12 @@ _LOOKS: tuple[Callable[[Project], Item], ...] = (
         "Debian: apt-get install chromium; elsewhere any Chromium or Chrome",
         required=False,
     ),
+    _program(
+        ("haproxy",),
+        "HAProxy",
+        "chapters with several app nodes",
+        "Debian: apt-get install haproxy; conda: haproxy",
+        required=False,
+    ),
     _lock,
 )

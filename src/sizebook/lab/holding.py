@@ -118,7 +118,7 @@ def _hold(project: Project, deployment: Deployment) -> None:
         partial.write_text(json.dumps(asdict(shown)))
         partial.replace(state)
         try:
-            while not over.wait(0.5) and stack.died() is None:
+            while not over.wait(0.5) and not stack.endings():
                 pass
         finally:
             state.unlink(missing_ok=True)

@@ -24,11 +24,15 @@ from sizebook.hosts.guard import sweep
 from sizebook.lab.archive import present_fingerprints
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import Ceilings, find_ceilings
+from sizebook.lab.counted import await_counted, requests_counted
+from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.planning import SETUP_GUESS_S, Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
 from sizebook.lab.settling import Settling
+from sizebook.lab.storing import await_stored, count_rows
+from sizebook.lab.supervising import end_event, supervised, unexpected_ending
 from sizebook.load.protocol import Tick
 from sizebook.load.workers import Workers
 from sizebook.model.errors import TrialError
@@ -174,6 +178,8 @@ class Bench:
                         progress.step(f"{_label(due[0])}: stored", done=1)
                         spent_s = due[0].load.phases.planned_s
                         due = session.remaining(done)
+                        if not started.stack.is_as_deployed:
+                            break
                     progress.step("stopping the stack", planned_s=spent_s)
             except _SessionLost as lost:
                 if lost.bundle.record.trial.purpose == "measured":
@@ -212,16 +218,24 @@ class Bench:
                 undo.push(sampler)
                 for future in wait(ahead.ready).done:
                     future.result()
+                before = count_rows(started.stack, spec.stores)
                 sampler.snapshot()
+                counted = requests_counted(sampler)
                 sampler.start()
                 record.begin()
-                record.collected = started.generator.run(on_tick=_watch(started, record))
+                with (
+                    supervised(started.stack, spec, record.events),
+                    disturbed(started.stack, spec, record.monotonic_ns, record.events),
+                ):
+                    record.collected = started.generator.run(on_tick=_watch(started, record))
+                record.facts |= await_stored(started.stack, spec, before, record.collected)
+                await_counted(sampler, counted, record.collected)
                 record.end(self.ceilings)
         except TrialError as error:
-            record.failure = _cause(started.stack) or str(error)
+            record.failure = str(_cause(started.stack, record) or error)
         writing = self._aside.submit(_store, ahead, folder)
         try:
-            if then is not None and not record.failure:
+            if then is not None and not record.failure and started.stack.is_as_deployed:
                 started.ahead = self._look_ahead(started, then)
         finally:
             bundle = writing.result()
@@ -246,7 +260,8 @@ class Bench:
         marks = record.mark_logs()
         out = started.stack.folder / f"trial-{started.position}"
         assert record.sampler is not None
-        targets = started.stack.targets()
+        urls = started.stack.targets()
+        targets = {role: url for role, url in urls.items() if url.startswith("http:")}
         preparing = self._aside.submit(started.generator.prepare, spec.load, targets, out)
         return _Ahead(record, marks, out, (preparing, self._aside.submit(record.sampler.attach)))
 
@@ -262,7 +277,8 @@ class Bench:
             undo.enter_context(_pinned_to(cpus))
             stack = undo.enter_context(self.runner.running(session.deployment, name))
             generator = starting.result()
-            probes = stack_probes(stack, generator.processes, interval_s=every_s)
+            tables = session.trials[0].stores
+            probes = stack_probes(stack, generator.processes, interval_s=every_s, tables=tables)
             started = _Started(name, stack, generator, probes, time.monotonic() - began)
             undo.callback(started.take_ahead, None)
             try:
@@ -314,29 +330,32 @@ def _threads_on_all_cpus() -> Iterator[Executor]:
         yield pool
 
 
-def _cause(stack: RunningStack) -> str | None:
-    """Return which process of the stack has ended, if one has: the reason behind other errors."""
+def _cause(stack: RunningStack, record: TrialRecord) -> TrialError | None:
+    """Return the reason behind other errors, if it is that a process of the stack has ended.
+
+    That a node ran out of memory is an event of the trial as well.
+    """
     deadline = time.monotonic() + 0.5
-    while (died := stack.died()) is None and time.monotonic() < deadline:
+    while (ending := unexpected_ending(stack, record.spec)) is None:
+        if time.monotonic() > deadline:
+            return None
         time.sleep(0.05)
-    return died
+    if ending.out_of_memory:
+        record.events.append(end_event(ending, time.monotonic_ns()))
+    return ending.error
 
 
 def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
     """Return what looks at a trial each second.
 
-    It raises TrialError as soon as a process of the stack has ended, and ends a conditioning load
-    that has settled.
+    It raises TrialError as soon as a process of the stack has ended that had to run on, and ends a
+    conditioning load that has settled.
     """
     settling = Settling() if record.spec.purpose == "conditioning" else None
 
     def look(tick: Tick) -> None:
-        if (died := started.stack.died()) is not None:
-            raise TrialError(
-                found=died,
-                expected="a stack that runs until the trial is over",
-                next_step="see logs/ in the trial's bundle",
-            )
+        if (ending := unexpected_ending(started.stack, record.spec)) is not None:
+            raise ending.error
         if settling is not None and settling.settled(tick.elapsed_s, tick.requests):
             record.facts["settled_s"] = tick.elapsed_s
             started.generator.stop_trial()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sizebook.lab.profiles import Profile
 from sizebook.model.deployment import Deployment
 from sizebook.model.design import Design, Treatment
-from sizebook.model.load import LoadProfile
-from sizebook.model.trial import Allowance, TrialSpec
+from sizebook.model.load import Arrivals, LoadProfile, PacedUsers
+from sizebook.model.trial import Allowance, Disturbance, Exhaustion, Stored, TrialSpec
 from sizebook.store import Bundle
 
 SETUP_GUESS_S = 4.0
 """Seconds to start a stack and a generator, until this machine's own bundles tell better."""
+
+HASTE = 10.0
+"""How many times faster paced users go in the conditioning load."""
+HURRIED_DRAIN_S = 2.0
+"""Then what is overdue at its end is left; it would be as long again."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,11 @@ class Setup:
     load: LoadProfile
     allowance: Allowance = field(default_factory=Allowance)
     probe_interval_s: float = 1.0
+    disturbances: tuple[Disturbance | Exhaustion, ...] = ()
+    stores: Mapping[str, str | Stored] = field(default_factory=dict)
+    """Table to the requests that fill it, as in ``TrialSpec.stores``."""
+    conditioning: LoadProfile | None = None
+    """What the load after a fresh start asks for, if not what the heaviest of its trials does."""
 
 
 Treat = Callable[[Treatment], Setup]
@@ -82,19 +92,17 @@ def plan_sessions(
     """
     sessions = []
     for replicate, plots in design.blocks():
-        starts = [
-            tuple(
-                make_spec(chapter, profile, design.experiment, t, replicate, treat(t)) for t in plot
-            )
-            for plot in plots
-        ]
-        for trials in starts:
-            _check_shared(trials)
+        starts = [_plan_start(chapter, profile, design, plot, replicate, treat) for plot in plots]
         if not profile.fresh_starts:
             starts = _join_equal(starts)
         sessions += [
-            Session(design.experiment, replicate, conditioning(trials, conditioning_s), trials)
-            for trials in starts
+            Session(
+                design.experiment,
+                replicate,
+                conditioning(start.trials, conditioning_s, start.conditioning),
+                start.trials,
+            )
+            for start in starts
         ]
     return tuple(sessions)
 
@@ -123,7 +131,35 @@ def make_spec(
         load=setup.load,
         allowance=setup.allowance,
         probe_interval_s=setup.probe_interval_s,
+        disturbances=setup.disturbances,
+        stores=dict(setup.stores),
     )
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What shares a start: its trials, and the load that comes before them, if one is given."""
+
+    trials: tuple[TrialSpec, ...]
+    conditioning: LoadProfile | None
+
+
+def _plan_start(
+    chapter: str,
+    profile: Profile,
+    design: Design,
+    plot: Sequence[Treatment],
+    replicate: int,
+    treat: Treat,
+) -> _Start:
+    setups = [treat(treatment) for treatment in plot]
+    trials = tuple(
+        make_spec(chapter, profile, design.experiment, treatment, replicate, setup)
+        for treatment, setup in zip(plot, setups, strict=True)
+    )
+    _check_shared(trials)
+    given = (setup.conditioning for setup in setups if setup.conditioning is not None)
+    return _Start(trials, next(given, None))
 
 
 def _check_shared(trials: tuple[TrialSpec, ...]) -> None:
@@ -134,25 +170,40 @@ def _check_shared(trials: tuple[TrialSpec, ...]) -> None:
         )
 
 
-def _join_equal(starts: list[tuple[TrialSpec, ...]]) -> list[tuple[TrialSpec, ...]]:
+def _join_equal(starts: list[_Start]) -> list[_Start]:
     """Return fewer starts: plots whose deployments are equal become one."""
-    joined: list[tuple[TrialSpec, ...]] = []
-    for trials in starts:
-        same = [n for n, group in enumerate(joined) if group[0].deployment == trials[0].deployment]
+    joined: list[_Start] = []
+    for start in starts:
+        deployment = start.trials[0].deployment
+        same = [n for n, one in enumerate(joined) if one.trials[0].deployment == deployment]
         if same:
-            joined[same[0]] += trials
+            one = joined[same[0]]
+            load = one.conditioning or start.conditioning
+            joined[same[0]] = _Start(one.trials + start.trials, load)
         else:
-            joined.append(trials)
+            joined.append(start)
     return joined
 
 
-def conditioning(trials: Sequence[TrialSpec], seconds: float) -> TrialSpec | None:
-    """Return the load that follows a fresh start: the plot's heaviest, for so long at most."""
+def conditioning(
+    trials: Sequence[TrialSpec], seconds: float, given: LoadProfile | None = None
+) -> TrialSpec | None:
+    """Return the load that follows a fresh start: the given one, or the plot's heaviest.
+
+    It lasts for so many seconds at most.
+
+    Paced users hurry in it: at their own pace a JVM would be busy warming up for minutes, and
+    their throughput would not tell when it is warm.
+    """
     if seconds <= 0:
         return None
     heaviest = max(trials, key=lambda trial: trial.load.arrivals.users)
-    phases = heaviest.load.phases.model_copy(
-        update={"ramp_s": 0.0, "warmup_s": 0.0, "measured_s": seconds}
-    )
-    load = heaviest.load.model_copy(update={"phases": phases})
-    return heaviest.model_copy(update={"purpose": "conditioning", "load": load})
+    load = given or heaviest.load
+    arrivals: Arrivals = load.arrivals
+    changed: dict[str, float] = {"ramp_s": 0.0, "warmup_s": 0.0, "measured_s": seconds}
+    if isinstance(arrivals, PacedUsers):
+        arrivals = arrivals.hastened(HASTE)
+        changed["drain_s"] = HURRIED_DRAIN_S
+    phases = load.phases.model_copy(update=changed)
+    load = load.model_copy(update={"phases": phases, "arrivals": arrivals})
+    return heaviest.model_copy(update={"purpose": "conditioning", "load": load, "disturbances": ()})

@@ -21,6 +21,7 @@ from sizebook.model.bundle import (
     Execution,
     Fingerprints,
     MachineFacts,
+    StackEvent,
 )
 from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
@@ -31,7 +32,8 @@ from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, cache_key
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS, SCHEDULE
 
-_MAX_LOG_BYTES = 256 * 1024
+_MAX_LOG_BYTES = {"logs": 256 * 1024, "gc": 4 * 1024 * 1024}
+"""By kind of log: collections are counted, so that all of a trial's must be there."""
 _SECRET = re.compile(r"(password|token|secret)=\S+", re.IGNORECASE)
 
 
@@ -53,6 +55,8 @@ class TrialRecord:
     failure: str = ""
     facts: dict[str, Scalar] = field(default_factory=dict)
     """Further facts of how it went."""
+    events: list[StackEvent] = field(default_factory=list)
+    """What was done to the stack on purpose, and nodes that ran out of memory."""
     wall_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
@@ -99,7 +103,8 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
         if record.sampler is not None:
             record.sampler.store(writer.path)
         for path, begin in {**dict.fromkeys(_logs(record.stack.folder), 0), **marks}.items():
-            _copy_part(path, begin, writer.path / path.relative_to(record.stack.folder))
+            most = _MAX_LOG_BYTES[path.parent.name]
+            _copy_part(path, begin, writer.path / path.relative_to(record.stack.folder), most)
         return writer.commit(_bundle_record(record, key, started))
 
 
@@ -133,6 +138,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             position=record.position,
             phases=collected.phases if collected else (),
             commands=_commands(record),
+            events=tuple(sorted(record.events, key=lambda event: event.begin_ns)),
             facts={
                 "setup_s": round(record.setup_s, 3),
                 **record.facts,
@@ -172,12 +178,12 @@ def _logs(folder: Path) -> list[Path]:
     return [path for kind in ("gc", "logs") for path in sorted((folder / kind).glob("*.log"))]
 
 
-def _copy_part(source: Path, begin: int, target: Path) -> None:
+def _copy_part(source: Path, begin: int, target: Path, most_bytes: int) -> None:
     """Copy what was written since ``begin``; of a very long log the end is kept."""
     try:
         with source.open("rb") as log:
             size = log.seek(0, 2)
-            log.seek(max(begin, size - _MAX_LOG_BYTES))
+            log.seek(max(begin, size - most_bytes))
             part = log.read()
     except OSError:
         return

@@ -142,7 +142,8 @@ def search_sessions(
             ladder = itertools.chain(search.levels[search.start :], search.levels[: search.start])
             count = min(likely, search.most)
             trials = tuple(spec_at(level, 0) for level in itertools.islice(ladder, count))
-            first = conditioning(trials[:1], conditioning_s)
+            given = treat(trials[0].treatment).conditioning
+            first = conditioning(trials[:1], conditioning_s, given)
             sessions.append(
                 SearchSession(
                     search.experiment, replicate, first, trials, search=search, spec_at=spec_at

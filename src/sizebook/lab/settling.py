@@ -12,6 +12,8 @@ import numpy as np
 
 LOOK_BACK_S = 3.0
 """The last seconds are compared with as many before them."""
+LEAST_REQUESTS = 100
+"""In the seconds that are compared with; fewer scatter by more than what is looked for."""
 STILL_RISING = 0.03
 """Rise between the two, above which the load goes on; seconds scatter by about as much."""
 
@@ -30,4 +32,4 @@ class Settling:
         times, counts = (np.array(column, dtype=float) for column in zip(*self._seen, strict=True))
         ends = elapsed_s - np.array([2 * LOOK_BACK_S, LOOK_BACK_S, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
-        return bool(before > 0 and after <= before * (1 + STILL_RISING))
+        return bool(before >= LEAST_REQUESTS and after <= before * (1 + STILL_RISING))

@@ -17,7 +17,7 @@ from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY
 from sizebook.load.users import LeanHttpUser, Scenario, place_of
 from sizebook.model.errors import TrialError, UsageError
-from sizebook.model.load import ClosedLoop
+from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 
 
 def load_user_classes(path: Path) -> list[type[Any]]:
@@ -110,7 +110,7 @@ def refuse_what_foreign_users_cannot(order: Order, name: str) -> None:
     load = order.load
     if not isinstance(load.arrivals, ClosedLoop):
         raise UsageError(
-            found=f"open arrivals for {name}, whose users pace themselves",
+            found=f"{load.arrivals.kind} arrivals for {name}, whose users pace themselves",
             expected="a class derived from sizebook.load.users.Scenario",
             next_step="derive the user class from Scenario as well, or choose closed arrivals",
         )
@@ -120,3 +120,18 @@ def refuse_what_foreign_users_cannot(order: Order, name: str) -> None:
             expected="none: their wait_time and their code decide",
             next_step="derive the user class from sizebook.load.users.Scenario as well",
         )
+
+
+def refuse_unknown_groups(scenario: type[Scenario], arrivals: Arrivals, name: str) -> None:
+    """Raise UsageError unless the load has the groups of users that the scenario tells apart."""
+    groups = arrivals.groups if isinstance(arrivals, PacedUsers) else ()
+    known = scenario.groups or ("",)
+    wrong = [group.name for group in groups if group.name not in known]
+    if not wrong and (groups or not scenario.groups):
+        return
+    names = ", ".join(repr(group) for group in scenario.groups)
+    raise UsageError(
+        found=(f"group {wrong[0]!r}" if wrong else f"{arrivals.kind} arrivals") + f" for {name}",
+        expected=f"paced users in groups named {names}" if names else "groups without a name",
+        next_step="correct the arrivals of the load profile",
+    )

@@ -142,6 +142,7 @@ def merged_facts(facts: Sequence[GeneratorFacts]) -> GeneratorFacts:
         versions=facts[0].versions,
         client=facts[0].client,
         worker_cpu_s=tuple(one.cpu_s for one in facts),
+        results=facts[0].results,
     )
 
 

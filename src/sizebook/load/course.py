@@ -6,7 +6,7 @@ is the scenario's business (``users``), what came of it the recorder's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic_ns
 from typing import Any
@@ -20,6 +20,7 @@ from sizebook.load.protocol import Order
 from sizebook.load.schedule import (
     Offsets,
     arrival_offsets,
+    paced_offsets,
     user_share,
     user_start_offset_ns,
     worker_share,
@@ -27,7 +28,7 @@ from sizebook.load.schedule import (
 from sizebook.load.target import Target
 from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import TrialError, UserError
-from sizebook.model.load import ClosedLoop, LoadProfile
+from sizebook.model.load import ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.records import Scalar
 
 
@@ -42,6 +43,19 @@ class Batch:
     left: int = 0
     opened: Event = field(default_factory=Event)
     finished: Event = field(default_factory=Event)
+
+
+@dataclass
+class DueTimes:
+    """Due times that are taken one after the other, in ns from the start of the trial."""
+
+    offsets: Sequence[int]
+    taken: int = 0
+
+    @classmethod
+    def of(cls, offsets: Offsets) -> DueTimes:
+        """Return these due times, none taken yet."""
+        return cls(memoryview(offsets.copy()))  # type: ignore[arg-type]
 
 
 class Course:
@@ -65,13 +79,14 @@ class Course:
         """What the scenario's ``set_up`` returned."""
         self.users = user_share(order.load.arrivals.users, order.worker, order.workers)
         self.offsets: Offsets | None = None
-        arrivals = order.load.arrivals
-        if not isinstance(arrivals, ClosedLoop):
-            whole = arrival_offsets(arrivals, order.load.phases, order.load.seed)
-            self.offsets = worker_share(whole, order.worker, order.workers)
-        self._due: Any = () if self.offsets is None else memoryview(self.offsets.copy())  # type: ignore[arg-type]
-        self._next_arrival = 0
+        """When passes are due, in ascending order; None: users begin them when they are free."""
+        self._own: Mapping[int, DueTimes] = {}
+        """Due times of each user, where users have their own."""
+        self._common = DueTimes(())
+        """Due times for whoever is free."""
+        self._schedule()
         self._started_arrivals = 0
+        self._stopped = False
         self._enrolled = 0
         self._iterations = 0
         self.gate = Event()
@@ -92,6 +107,25 @@ class Course:
         self._enrolled += 1
         return number
 
+    def _schedule(self) -> None:
+        order, load = self.order, self.load
+        if isinstance(load.arrivals, ClosedLoop):
+            return
+        if isinstance(load.arrivals, PacedUsers):
+            each = paced_offsets(load.arrivals, load.phases, load.seed)
+            own = [each[user] for user in self.users]
+            self.offsets = np.sort(np.concatenate(own)) if own else np.empty(0, dtype=np.int64)
+            self._own = dict(zip(self.users, map(DueTimes.of, own), strict=True))
+            return
+        whole = arrival_offsets(load.arrivals, load.phases, load.seed)
+        self.offsets = worker_share(whole, order.worker, order.workers)
+        self._common = DueTimes.of(self.offsets)
+
+    def group_of(self, user: int) -> str:
+        """Return the name of a paced user's group, empty for users without groups."""
+        arrivals = self.load.arrivals
+        return arrivals.place_of(user)[0].name if isinstance(arrivals, PacedUsers) else ""
+
     def launch(self, start_ns: int) -> None:
         """Set the trial's times and let the users go."""
         phases = self.load.phases
@@ -101,8 +135,12 @@ class Course:
         self.gate.set()
 
     def stop(self) -> None:
-        """End the trial now instead of at its planned end. To be called from the event loop."""
+        """End the trial now instead of at its planned end. To be called from the event loop.
+
+        What is overdue is not started any more, as it is at the planned end.
+        """
         self.end_ns = min(self.end_ns, monotonic_ns())
+        self._stopped = True
         self.clock.wake_all()
 
     def fail(self, error: BaseException, where: str) -> None:
@@ -122,10 +160,13 @@ class Course:
     def wait_for_turn(self, user: int) -> None:
         """Return when this user is to start for the first time."""
         self.gate.wait()
-        arrivals = self.load.arrivals
+        arrivals, ramp_s = self.load.arrivals, self.load.phases.ramp_s
         offset_ns = 0
-        if isinstance(arrivals, ClosedLoop):
-            offset_ns = user_start_offset_ns(user, arrivals.users, self.load.phases.ramp_s)
+        if isinstance(arrivals, PacedUsers):
+            group, number = arrivals.place_of(user)
+            offset_ns = user_start_offset_ns(number, group.users, ramp_s)
+        elif isinstance(arrivals, ClosedLoop):
+            offset_ns = user_start_offset_ns(user, arrivals.users, ramp_s)
         self.clock.sleep_until(self.start_ns + offset_ns)
 
     def next_iteration(self) -> int:
@@ -139,23 +180,29 @@ class Course:
         if begin_ns >= self.measured[0] and end_ns <= min(self.measured[1], self.end_ns):
             self.iterations += 1
 
-    def take_arrival(self) -> int | None:
-        """Return the due time of the next arrival when it has come; None if there is no more.
+    def take_arrival(self, user: int) -> int | None:
+        """Return the due time of this user's next pass when it has come; None if there is no more.
 
-        Arrivals are taken in the order of their due times, late ones at once. What is overdue at
-        the end of the measured phase is still started during the drain: leaving it out would hide
-        just the requests that had to wait longest.
+        Due times are taken in their order, overdue ones at once: by the paced user whose own they
+        are, of open arrivals by whoever is free. What is overdue at the end of the measured phase
+        is still started during the drain: leaving it out would hide just the requests that had to
+        wait longest.
         """
-        index = self._next_arrival
-        if self.closed or index >= len(self._due):
+        due = self._own.get(user, self._common)
+        if self._over or due.taken >= len(due.offsets):
             return None
-        self._next_arrival = index + 1
-        due_ns: int = self.start_ns + self._due[index]
+        due_ns = self.start_ns + due.offsets[due.taken]
+        due.taken += 1
         self.clock.sleep_until(due_ns)
-        if self.closed or due_ns >= self.end_ns:
+        if self._over or due_ns >= self.end_ns:
             return None
         self._started_arrivals += 1
         return due_ns
+
+    @property
+    def _over(self) -> bool:
+        """Whether nothing that is due may be started any more."""
+        return self.closed or self._stopped
 
     @property
     def dropped(self) -> int:

@@ -3,7 +3,8 @@
 Every kind of open arrivals is an intensity, a piecewise linear rate (``model.load.Intensity``).
 Its integral tells how many arrivals are due by a time, and the inverse of the integral turns
 counts into times: the counts 0, 1, 2, ... into evenly spaced arrivals, the points of a Poisson
-process of rate 1 into one of this intensity.
+process of rate 1 into one of this intensity. Paced users have due times of their own, each user
+from another moment of its period on.
 
 Pure functions: the same arrivals, phases and seed give the same schedule. numpy promises that for
 its bit generators, but lets the methods of ``Generator`` change their stream between versions; so
@@ -17,7 +18,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sizebook.model.load import ClosedLoop, Intensity, Phases, Scheduled
+from sizebook.model.load import (
+    ClosedLoop,
+    Intensity,
+    PacedUsers,
+    Phases,
+    Scheduled,
+)
 
 Offsets = NDArray[np.int64]
 """Nanoseconds from the start of the trial, ascending."""
@@ -67,6 +74,34 @@ def poisson_offsets(intensity: Intensity, seed: int) -> Offsets:
         parts.append(last + np.cumsum(random.standard_exponential(block)))
         last = float(parts[-1][-1])
     return change.offsets(np.concatenate(parts) if parts else np.empty(0))
+
+
+def paced_offsets(arrivals: PacedUsers, phases: Phases, seed: int) -> tuple[Offsets, ...]:
+    """Return the due times of each user's passes, by user number, up to the end of the trial.
+
+    A group's period is cut into as many equal parts as it has users; each user is due in one of
+    them, at a random place within it, and in random order, then once a period. So the group's rate
+    is kept in every stretch of time, to less than two passes, while users still meet by chance: N
+    independent times would offer a rate of their own in each stretch, their even spacing would
+    let nobody ever wait for another. Drawn by numpy's ``Generator(PCG64([seed, group])).random``.
+
+    A user is due from the time on at which it joins (``user_start_offset_ns``).
+    """
+    found: list[Offsets] = []
+    for number, group in enumerate(arrivals.groups):
+        random = np.random.Generator(np.random.PCG64([seed, number]))
+        order = np.argsort(random.random(group.users))
+        first_s = (order + random.random(group.users)) * (group.period_s / group.users)
+        for user, at_s in enumerate(first_s.tolist()):
+            joins_ns = user_start_offset_ns(user, group.users, phases.ramp_s)
+            found.append(_once_a_period(at_s, group.period_s, joins_ns, phases))
+    return tuple(found)
+
+
+def _once_a_period(first_s: float, period_s: float, joins_ns: int, phases: Phases) -> Offsets:
+    most = math.ceil(phases.planned_s / period_s) + 1
+    due: Offsets = np.rint((first_s + np.arange(most) * period_s) * 1e9).astype(np.int64)
+    return due[(due >= joins_ns) & (due < round(phases.planned_s * 1e9))]
 
 
 class TimeChange:
@@ -121,7 +156,7 @@ def user_share(users: int, worker: int, workers: int) -> range:
 
 
 def user_start_offset_ns(user: int, users: int, ramp_s: float) -> int:
-    """Return when a user of a closed loop starts: spread evenly over the ramp, no burst.
+    """Return when a user of a closed loop, or a paced one, joins: evenly over the ramp, no burst.
 
     Without a ramp they are spread over half a millisecond a user, 50 ms at most; a burst would
     queue inside the generator and be recorded as the server's latency.

@@ -27,6 +27,7 @@ from sizebook.load.classes import (
     client_of,
     gated,
     load_user_classes,
+    refuse_unknown_groups,
     refuse_what_foreign_users_cannot,
 )
 from sizebook.load.clock import Clock
@@ -53,6 +54,11 @@ REQUEST_TIMEOUT_S = 30.0
 LEAST_LEAD_NS = 20_000_000
 LEAD_NS_PER_USER = 50_000
 """Time given to the users to wake up and wait for their turn before the trial starts."""
+LAST_ANSWERS_S = 1.0
+"""End of the drain in which nothing more is sent: a request that is cut off reaches the server all
+the same, and would be counted there in the next trial. At most half of the drain."""
+EARLY_DRAIN_S = 2.0
+"""Longest drain of a trial that was ended early."""
 UNFINISHED_NAME = "(unfinished)"
 
 OnSecond = Callable[[int, int, int, float], None]
@@ -169,6 +175,7 @@ class TrialRun:
                 next_step="set the load profile's workers to 1",
             )
         for scenario in self._ours:
+            refuse_unknown_groups(scenario, load.arrivals, name)
             self.course.settings = resolve_settings(scenario.settings, load.settings, name)
             setup = SetUp(self.course, scenario.role)
             try:
@@ -230,10 +237,15 @@ class TrialRun:
                 user.stop()
         drain_s = course.load.phases.drain_s
         if self._stopped_early or course.failure is not None:
-            drain_s = min(drain_s, 1.0)
-        deadline_ns = course.end_ns + round(drain_s * 1e9)
+            drain_s = min(drain_s, EARLY_DRAIN_S)
+        last_s = min(LAST_ANSWERS_S, drain_s / 2)
+        deadline_ns = course.end_ns + round((drain_s - last_s) * 1e9)
         users.join(max(0.0, (deadline_ns - monotonic_ns()) * 1e-9))
         course.closed = True
+        if not users:
+            return
+        get_hub().loop.run_callback(self._clock.wake_all)
+        users.join(last_s)
         if not users:
             return
         self._sweep.interrupt_all("unfinished")
@@ -280,6 +292,7 @@ class TrialRun:
             versions=versions(),
             client=self._client,
             worker_cpu_s=(cpu_s,),
+            results=self._ours[0].results if self._ours else "requests",
         )
         return Done(
             facts=facts,

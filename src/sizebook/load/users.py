@@ -6,8 +6,8 @@
         def iteration(self):
             self.get("/page", name="page", check=Expect(contains=b"</html>"))
 
-The same scenario runs as a closed loop or with open arrivals, as the load profile states. In open
-arrivals the latency of a pass's first request counts from the arrival's due time.
+The same scenario runs as a closed loop, by paced users or with open arrivals, as the load profile
+states. In the last two the latency of a pass's first request counts from the pass's due time.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from sizebook.load.recorder import CONTEXT_KEY
 from sizebook.load.schedule import ThinkTimes
 from sizebook.load.settings import Setting
 from sizebook.load.target import Headers
+from sizebook.model.bundle import Results
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
@@ -62,7 +63,14 @@ class SetUp:
 
     def get(self, path: str, *, check: Check, headers: Headers = ()) -> Exchange:
         """Return the answer. Raises TrialError if it is not as expected."""
-        exchange = self.client.request("GET", path, headers)
+        return self._ask("GET", path, check, headers)
+
+    def post(self, path: str, *, check: Check, headers: Headers = ()) -> Exchange:
+        """Return the answer to a POST without a body. Raises as ``get``."""
+        return self._ask("POST", path, check, headers)
+
+    def _ask(self, method: str, path: str, check: Check, headers: Headers) -> Exchange:
+        exchange = self.client.request(method, path, headers)
         error = exchange.error or check(exchange)
         if error:
             start = exchange.body[:80].decode("utf-8", "replace")
@@ -82,11 +90,17 @@ class Scenario(User):
     """Role whose base URL becomes ``host``."""
     settings: ClassVar[Mapping[str, Setting]] = {}
     """Settings that the load profile may give."""
+    results: ClassVar[Results] = "requests"
+    """What makes results; ``passes`` where requests only start, watch and end something long."""
+    groups: ClassVar[tuple[str, ...]] = ()
+    """Names of the groups of users that the scenario tells apart; it then wants paced users."""
 
     def __init__(self, environment: Any) -> None:
         self.course: Course = environment.course
         self.number = self.course.enroll()
         """Number of this user, counted over all workers."""
+        self.group_name = self.course.group_of(self.number)
+        """Name of this user's group; empty where there are no groups."""
         self.iteration_number = 0
         self.intended_ns = 0
         self.exact: Exchange | None = None
@@ -109,6 +123,9 @@ class Scenario(User):
         """Return the value of a declared setting."""
         return self.course.settings[name]
 
+    def join(self) -> None:
+        """Do what this user does once, when it joins and before its first pass, such as log in."""
+
     def iteration(self) -> None:
         """Do one pass of the scenario."""
         raise NotImplementedError
@@ -121,6 +138,11 @@ class Scenario(User):
         """Do passes until the course is over, then end this user."""
         self.course.wait_for_turn(self.number)
         try:
+            if type(self).join is not Scenario.join:
+                self.iteration_number = self.course.next_iteration()
+                self.in_iteration = True
+                self.join()
+                self.in_iteration = False
             if isinstance(self.course.load.arrivals, ClosedLoop):
                 self.loop(self.course.load.arrivals)
             else:
@@ -143,8 +165,8 @@ class Scenario(User):
                 gevent.sleep(CONNECT_PAUSE_S)
 
     def follow_arrivals(self) -> None:
-        """Open arrivals: a pass begins when one is due, whatever became of the others."""
-        while (due_ns := self.course.take_arrival()) is not None:
+        """Begin a pass when one is due: this user's own, or (open arrivals) anyone's."""
+        while (due_ns := self.course.take_arrival(self.number)) is not None:
             self.intended_ns = due_ns
             self.pass_once()
             if self.error == "connect":
@@ -177,10 +199,25 @@ class LeanHttpUser(Scenario):
         return self.request("GET", path, name=name, check=check, headers=headers)
 
     def post(
-        self, path: str, body: bytes, *, name: str, check: Check, headers: Headers = ()
+        self,
+        path: str,
+        body: bytes,
+        *,
+        name: str,
+        check: Check,
+        headers: Headers = (),
+        failed_name: str = "",
     ) -> Exchange:
         """Send a POST and return the answer, valid until this user's next request."""
-        return self.request("POST", path, name=name, check=check, headers=headers, body=body)
+        return self.request(
+            "POST",
+            path,
+            name=name,
+            check=check,
+            headers=headers,
+            body=body,
+            failed_name=failed_name,
+        )
 
     def request(
         self,
@@ -191,8 +228,12 @@ class LeanHttpUser(Scenario):
         check: Check,
         headers: Headers = (),
         body: bytes = b"",
+        failed_name: str = "",
     ) -> Exchange:
         """Send a request, check the answer, record both under a fixed name.
+
+        A failure is recorded under ``failed_name``, if there is one: an attempt that will be
+        repeated is no request that was given up.
 
         The outcome is in ``self.error``: an error class, or empty if the answer is as expected.
         """
@@ -203,7 +244,7 @@ class LeanHttpUser(Scenario):
         self.exact = exchange
         self._fire(
             request_type=method,
-            name=name,
+            name=failed_name if error and failed_name else name,
             response_time=(exchange.end_ns - exchange.start_ns) / 1e6,
             response_length=len(exchange.body),
             response=exchange,
@@ -264,7 +305,8 @@ class SharedBatch(LeanHttpUser):
 
     def follow_arrivals(self) -> None:
         raise TrialError(
-            found=f"open arrivals for {type(self).__name__}, whose users share one batch",
+            found=f"{self.course.load.arrivals.kind} arrivals for {type(self).__name__}, whose "
+            "users share one batch",
             expected="arrivals of kind 'closed'",
             next_step="correct the load profile",
         )

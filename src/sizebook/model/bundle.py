@@ -102,7 +102,8 @@ COUNTER_COLUMNS = {
 """Columns of ``counters.parquet``: one row a reading, CLOCK_MONOTONIC in ns, long format."""
 
 SCHEDULE_COLUMNS = {"offset_ns": "Int64"}
-"""Columns of ``schedule.parquet``: due times of an open load, ns from the first phase's begin."""
+"""Columns of ``schedule.parquet``: due times of open arrivals or paced users, ns from the first
+phase's begin."""
 
 
 class PhaseMark(Record):
@@ -113,17 +114,22 @@ class PhaseMark(Record):
     end_ns: Nanoseconds
 
 
+Results = Literal["requests", "passes"]
+"""What of a load makes results: single requests, each a sample, or whole passes of the scenario,
+such as the time that a queue took to drain, in which single requests only keep watch."""
+
+
 class GeneratorFacts(Record):
     """What the load generator says of itself after a trial."""
 
     issued: Count
-    """Requests started (or, for open arrivals, due) in all phases."""
+    """Requests started in all phases, and passes of a schedule that were due and never started."""
     completed: Count
     """Requests that were answered as the scenario expects."""
     failed: Count
     """Requests that were answered wrongly or not at all."""
     dropped: Count
-    """Arrivals that were due and never started."""
+    """Passes of a schedule that were due and never started."""
     cpu_s: Amount
     """CPU seconds of the generator's processes from first request to the end of the drain."""
     wall_s: Amount
@@ -131,7 +137,7 @@ class GeneratorFacts(Record):
     """99th percentile of how late the generator's own 10 ms clock tick came: the worst worker's."""
     lag_max_ms: Amount
     late_starts: Count = 0
-    """Open arrivals that started more than 1 ms after their intended time."""
+    """Passes of a schedule that started more than 1 ms after their intended time."""
     iterations: Count = 0
     """Complete passes of the scenario in the measured phase."""
     versions: Strings = Field(default_factory=dict)
@@ -140,6 +146,8 @@ class GeneratorFacts(Record):
     name of another base; several are joined by ``+``. Empty: not recorded."""
     worker_cpu_s: tuple[Amount, ...] = ()
     """``cpu_s`` by worker; each is one event loop, which cannot use more than one CPU."""
+    results: Results = "requests"
+    """What of this load makes results, as its scenario says."""
 
 
 class MachineFacts(Record):
@@ -178,6 +186,36 @@ class CommandRun(Record):
     """None: still running when the bundle was written (it serves further trials)."""
 
 
+OUT_OF_MEMORY = "out-of-memory"
+"""Action of the event that a node's JVM ended since an allocation could not be satisfied."""
+START = "start"
+"""Action of the event that a node was started again after such an end."""
+ENDS = ("kill", "restart", OUT_OF_MEMORY)
+"""Actions with which a node ends."""
+
+
+class StackEvent(Record):
+    """Something that was done to the stack, or happened to it, while a load ran.
+
+    Times are CLOCK_MONOTONIC ns.
+    """
+
+    action: str
+    node: str
+    begin_ns: int
+    end_ns: int
+    """When it was done; a node that was restarted or started is ready by then, or has ended."""
+    heap_mib: int | None = None
+    """Heap of the node that ran out of memory or was started with a heap of its own."""
+    detail: str = ""
+    """What the JVM said of its end."""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the node ended with it, be it to come back."""
+        return self.action in ENDS
+
+
 class Execution(Record):
     """How the trial really went."""
 
@@ -192,6 +230,8 @@ class Execution(Record):
     """Number of the trial within its session; 0 came first."""
     phases: tuple[PhaseMark, ...]
     commands: tuple[CommandRun, ...]
+    events: tuple[StackEvent, ...] = ()
+    """What was done to the stack on purpose, and nodes that ran out of memory, in order of time."""
     facts: Scalars = Field(default_factory=dict)
     """Further facts: set-up seconds, ceiling of the generator, class-data archive used."""
 

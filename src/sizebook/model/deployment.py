@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from sizebook.model.errors import UsageError
 from sizebook.model.records import Record, Scalars
 
 CpuSet = tuple[int, ...]
@@ -18,7 +19,7 @@ class JvmRole(Record):
     """One or more equal JVM nodes that play one role of the reference stack."""
 
     kind: Literal["jvm"] = "jvm"
-    role: Literal["app", "backend", "nullserver"]
+    role: Literal["app", "backend", "broker", "nullserver"]
     host: str = "local"
     nodes: Annotated[int, Field(gt=0, le=1000)] = 1
     heap_mib: Positive = 256
@@ -50,7 +51,19 @@ class DatabaseRole(Record):
     """PostgreSQL settings that differ from the project's, by their PostgreSQL names."""
 
 
-RoleSpec = Annotated[JvmRole | DatabaseRole, Field(discriminator="kind")]
+class BalancerRole(Record):
+    """HAProxy in front of the app nodes: clients of role ``app`` are sent to it."""
+
+    kind: Literal["balancer"] = "balancer"
+    role: Literal["balancer"] = "balancer"
+    host: str = "local"
+    cpus: CpuSet = ()
+    algorithm: Literal["leastconn", "roundrobin"] = "leastconn"
+    sticky: bool = False
+    """Whether a cookie keeps a session on its node."""
+
+
+RoleSpec = Annotated[JvmRole | DatabaseRole | BalancerRole, Field(discriminator="kind")]
 
 
 class Deployment(Record):
@@ -66,6 +79,37 @@ class Deployment(Record):
         """Return the database role, or None where the stack has none."""
         return next((role for role in self.roles if isinstance(role, DatabaseRole)), None)
 
-    def find(self, role: str) -> JvmRole | DatabaseRole | None:
+    def balancer(self) -> BalancerRole | None:
+        """Return the balancer, or None where clients go to the one app node."""
+        return next((role for role in self.roles if isinstance(role, BalancerRole)), None)
+
+    def find(self, role: str) -> JvmRole | DatabaseRole | BalancerRole | None:
         """Return the specification of the named role, or None."""
         return next((spec for spec in self.roles if spec.role == role), None)
+
+    def changed(self, role: str, **fields: Any) -> Deployment:
+        """Return this deployment with some fields of a role changed, and checked.
+
+        So a treatment chooses what no factory has a parameter for, such as the collector::
+
+            messaging_stack(here).changed("app", flags=("-XX:+UseZGC",), jvm="25")
+
+        Raises UsageError if there is no such role, or it has no such field or value.
+        """
+        found = self.find(role)
+        if found is None:
+            raise UsageError(
+                found=f"role {role!r}",
+                expected=f"one of {', '.join(spec.role for spec in self.roles)}",
+                next_step="correct the deployment in the notebook",
+            )
+        try:
+            new = type(found).model_validate(found.model_dump() | fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise UsageError(
+                found=f"{'.'.join(map(str, first['loc']))} of role {role}: {first['msg']}",
+                expected=f"fields of {type(found).__name__}",
+                next_step="correct the deployment in the notebook",
+            ) from error
+        return Deployment(roles=tuple(new if spec is found else spec for spec in self.roles))

@@ -21,7 +21,7 @@ class Phases(Record):
     A request belongs to the phase in which it was *intended* to start. In the ramp the load climbs:
     users of a closed loop join one after the other, the rate of open arrivals rises linearly from
     0. ``drain_s`` is the longest wait for what is under way, or overdue, when the measured phase
-    ends; nothing becomes due in it.
+    ends; nothing becomes due in it, and in its last second nothing more is sent.
     """
 
     ramp_s: Seconds = 0.0
@@ -123,6 +123,74 @@ class ClosedLoop(Record):
     think_random: bool = False
 
 
+class PacedGroup(Record):
+    """Users who each begin a pass of the scenario every so many seconds."""
+
+    users: Annotated[int, Field(gt=0)]
+    period_s: Annotated[float, Field(gt=0)]
+    """Seconds from one due time of a user to its next: its pacing."""
+    name: str = ""
+    """What these users do, in the locustfile's words; several groups may do the same. Empty where
+    the locustfile knows no groups."""
+
+    @property
+    def rate_per_s(self) -> float:
+        """Passes a second that fall due for all users of the group together."""
+        return self.users / self.period_s
+
+
+class PacedUsers(Record):
+    """Users who begin their passes a fixed period apart, as long as the server keeps up.
+
+    Each user has due times of its own, fixed before the run. A pass that is overdue, because the
+    user's last one took longer than its period, begins as soon as that one is done. So the load is
+    offered at a known rate like an open one, but no user has two passes under way. In the ramp
+    phase the users of each group join one after the other.
+
+    Users are numbered group by group.
+    """
+
+    kind: Literal["paced"] = "paced"
+    groups: Annotated[tuple[PacedGroup, ...], Field(min_length=1)]
+
+    @property
+    def users(self) -> int:
+        """Users of all groups."""
+        return sum(group.users for group in self.groups)
+
+    @property
+    def rate_per_s(self) -> float:
+        """Passes a second that fall due for all users together."""
+        return math.fsum(group.rate_per_s for group in self.groups)
+
+    @property
+    def length_s(self) -> float:
+        """Seconds of the measured phase that the load needs: any length will do."""
+        return 0.0
+
+    def hastened(self, times: float) -> PacedUsers:
+        """Return the same users with periods that are so many times shorter."""
+        groups = tuple(
+            group.model_copy(update={"period_s": group.period_s / times}) for group in self.groups
+        )
+        return PacedUsers(groups=groups)
+
+    def place_of(self, user: int) -> tuple[PacedGroup, int]:
+        """Return a user's group and its number within it; IndexError if there is no such user."""
+        number = user
+        for group in self.groups:
+            if 0 <= number < group.users:
+                return group, number
+            number -= group.users
+        raise IndexError(f"no user of number {user}")
+
+    def intensity(self, phases: Phases) -> Intensity:
+        """Return the passes a second that fall due over a trial with these phases."""
+        rate = self.rate_per_s
+        legs = ((phases.ramp_s, 0.0, rate), (phases.warmup_s + phases.measured_s, rate, rate))
+        return lay_out(legs, phases.planned_s)
+
+
 class _Open(Record):
     """Requests start at times fixed before the run, whatever the server does.
 
@@ -222,7 +290,8 @@ Scheduled = OpenArrivals | StaircaseArrivals | RampArrivals
 """Open arrivals of every kind; their times come from ``intensity`` and ``poisson``."""
 
 Arrivals = Annotated[
-    ClosedLoop | OpenArrivals | StaircaseArrivals | RampArrivals, Field(discriminator="kind")
+    ClosedLoop | PacedUsers | OpenArrivals | StaircaseArrivals | RampArrivals,
+    Field(discriminator="kind"),
 ]
 
 

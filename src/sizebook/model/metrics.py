@@ -20,7 +20,9 @@ class Metric:
     digits: int
     definition: str
     timeless: bool = False
-    """True where it counts what was sent, not how fast: doubts about time do not touch it."""
+    """True where it counts what was sent or stored: doubts about time do not touch it."""
+    rule: str = ""
+    """Validity rule that asks the same: a trial that only this one calls failed is an answer."""
 
     def format(self, value: float | None) -> str:
         """Return the value with this metric's digits and unit; an en dash where it is missing."""
@@ -35,6 +37,9 @@ _ALL = (
            "median over the runs in the measured phase."),
     Metric("throughput_per_s", "Throughput", "req/s", "higher", False, 0,
            "Requests answered as expected in the measured phase, divided by its length."),
+    Metric("rows_per_s", "Rows stored", "rows/s", "higher", False, 0,
+           "Rows that a trial left in the database, over the seconds between the first and the "
+           "last of their time stamps."),
     Metric("latency_p50_ms", "Latency, median", "ms", "lower", False, 2,
            "Median time from intended start to the last byte of the answer."),
     Metric("latency_p95_ms", "Latency, 95th percentile", "ms", "lower", False, 2,
@@ -54,6 +59,15 @@ _ALL = (
            "CPU time of a role's processes in the measured phase over the requests answered."),
     Metric("failed_share", "Failed", "%", "lower", True, 2,
            "Share of the requests of the measured phase that failed."),
+    Metric("kept_heap_mb", "Kept heap", "MB", "lower", True, 0,
+           "Heap that collections could not free, at its highest: survivors and the old "
+           "generation."),
+    Metric("workers_bounded", "Workers bounded", "", "higher", True, 0,
+           "1 if no reading found more messages under work than there were consumers; 0 otherwise.",
+           timeless=True),
+    Metric("account_closes", "Account closes", "", "higher", True, 0,
+           "1 if everything sent was acknowledged and is stored, once; 0 otherwise.",
+           timeless=True, rule="SB105-stored"),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, PlainSerializer, model_validator
 
 from sizebook.model.deployment import Deployment
 from sizebook.model.load import ClosedLoop, LoadProfile
@@ -27,6 +29,73 @@ class Allowance(Record):
     """Name of the error class that this treatment provokes on purpose, if any."""
 
 
+class Disturbance(Record):
+    """Something done to a node, or beside the stack, while a load runs."""
+
+    at_s: Annotated[float, Field(ge=0)]
+    """Seconds after the begin of the measured phase."""
+    action: Literal["kill", "restart", "spike", "page-out"]
+    """``kill``: SIGKILL, and it stays away; ``restart``: SIGKILL, then the same node again, with
+    its ports and data; ``spike``: a process that has nothing to do with the stack computes on the
+    node's CPUs; ``page-out``: the pages of its heap, which is in a file, are taken away again and
+    again, as where memory is short."""
+    node: str
+    """Its name, such as ``app-1``."""
+    for_s: Annotated[float, Field(ge=0)] = 0.0
+    """Length of a spike or of paging in seconds; it ends with the load at the latest."""
+    cpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of its time for which a spike wants each CPU."""
+
+    @model_validator(mode="after")
+    def _has_a_length(self) -> Self:
+        if (self.action in ("spike", "page-out")) != (self.for_s > 0):
+            raise ValueError("a spike and paging have a length, and nothing else has")
+        return self
+
+
+class Exhaustion(Record):
+    """A node that the load may let run out of memory, and the heaps with which it comes back.
+
+    Without it such an end makes the trial fail. Each time the node has ended, it is started again
+    after a rest, with its ports and data and the next of the heaps.
+    """
+
+    action: Literal["exhaust"] = "exhaust"
+    node: str
+    """Its name, such as ``app-1``."""
+    heaps_mib: tuple[Annotated[int, Field(gt=0, le=2**40)], ...] = ()
+    """Heap of each further start in MiB, in order; when none is left, the node stays away."""
+    rest_s: Annotated[float, Field(ge=0)] = 1.0
+    """Seconds between an end and the start that follows."""
+
+
+class Stored(Record):
+    """The requests that leave rows in a table, and how many each of them leaves."""
+
+    request: Annotated[str, Field(min_length=1)]
+    """Their name."""
+    each: Annotated[int, Field(gt=0)] = 1
+    """Rows that one of them leaves when it is acknowledged."""
+
+
+def _freeze_stores(value: Mapping[str, str | Stored]) -> Mapping[str, str | Stored]:
+    return MappingProxyType(dict(value))
+
+
+def _dump_stores(value: Mapping[str, str | Stored]) -> dict[str, Any]:
+    return {
+        table: rows if isinstance(rows, str) else rows.model_dump() for table, rows in value.items()
+    }
+
+
+Stores = Annotated[
+    Mapping[str, str | Stored],
+    AfterValidator(_freeze_stores),
+    PlainSerializer(_dump_stores, return_type=dict),
+]
+"""A read-only mapping from table to what fills it: the name alone where each leaves one row."""
+
+
 class TrialSpec(Record):
     """Everything that was decided before the trial ran. Equal specifications are replicates'
     sisters only if they differ in ``replicate``; otherwise they are the same trial."""
@@ -46,6 +115,23 @@ class TrialSpec(Record):
     allowance: Allowance = Allowance()
     probe_interval_s: Annotated[float, Field(ge=0.1, le=60)] = 1.0
     """Seconds between readings; sources that are dear to read are read once a second at most."""
+    disturbances: tuple[
+        Annotated[Disturbance | Exhaustion, Field(discriminator="action")], ...
+    ] = ()
+    """What happens to the stack meanwhile: what has a time in order of time, and the nodes that may
+    run out of memory."""
+    stores: Stores = Field(default_factory=dict)
+    """Table to the requests that fill it: each acknowledged one leaves one row there, or so many
+    as it says."""
+    stored_within_s: Annotated[float, Field(gt=0)] = 30.0
+    """Longest wait, after the load, for rows that are stored later than they are acknowledged."""
+
+    @model_validator(mode="after")
+    def _names_each_exhaustible_node_once(self) -> Self:
+        names = [one.node for one in self.disturbances if isinstance(one, Exhaustion)]
+        if len(set(names)) < len(names):
+            raise ValueError("two accounts of how the same node may run out of memory")
+        return self
 
     @model_validator(mode="after")
     def _reaches_every_step(self) -> Self:
@@ -58,6 +144,22 @@ class TrialSpec(Record):
                 f"not {measured_s:g} s"
             )
         return self
+
+    def stored(self) -> dict[str, Stored]:
+        """Return what fills each table that the load leaves rows in, in the tables' order."""
+        return {
+            table: Stored(request=rows) if isinstance(rows, str) else rows
+            for table, rows in sorted(self.stores.items())
+        }
+
+    def planned(self) -> tuple[Disturbance, ...]:
+        """Return what is done to the stack at given times, in order."""
+        return tuple(one for one in self.disturbances if isinstance(one, Disturbance))
+
+    def exhaustible(self) -> dict[str, Exhaustion]:
+        """Return the nodes that may run out of memory, by name."""
+        found = (one for one in self.disturbances if isinstance(one, Exhaustion))
+        return {one.node: one for one in found}
 
     def level(self, factor: str) -> Scalar:
         """Return the level of a factor in this trial; KeyError if the design lacks the factor."""

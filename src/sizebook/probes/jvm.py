@@ -96,21 +96,32 @@ def find_perf_data(pid: int, proc: Path = Path("/proc")) -> Path:
     """Return the hsperfdata file of a JVM, also of one in a container; Unavailable if none.
 
     HotSpot writes to ``/tmp`` whatever ``java.io.tmpdir`` says, under the process id of its own
-    namespace: both are looked up through ``/proc/PID``.
+    namespace: see ``temporary_of``.
     """
+    folder, inner = temporary_of(pid, read_status(pid, proc), proc)
     try:
-        status = (proc / str(pid) / "status").read_text(errors="replace")
-    except OSError as error:
-        raise Unavailable(f"no process {pid}") from error
-    found = re.search(r"^NSpid:\t(?:\d+\t)*(\d+)$", status, re.MULTILINE)
-    inner = found[1] if found else str(pid)
-    root = proc / str(pid) / "root"
-    try:
-        for path in (root / _TEMPORARY).glob(f"hsperfdata_*/{inner}"):
+        for path in folder.glob(f"hsperfdata_*/{inner}"):
             return path
     except PermissionError as error:
         raise Unavailable(f"process {pid} is another user's") from error
     raise Unavailable(f"process {pid} has no hsperfdata file (no JVM, or -XX:-UsePerfData)")
+
+
+def read_status(pid: int, proc: Path = Path("/proc")) -> str:
+    """Return what the kernel says of a process in its ``status``; Unavailable if it is gone."""
+    try:
+        return (proc / str(pid) / "status").read_text(errors="replace")
+    except OSError as error:
+        raise Unavailable(f"no process {pid}") from error
+
+
+def temporary_of(pid: int, status: str, proc: Path = Path("/proc")) -> tuple[Path, str]:
+    """Return the folder in which a JVM leaves its files, and the process id it knows itself by.
+
+    Both are those of its own namespaces, as a JVM in a container sees them.
+    """
+    found = re.search(r"^NSpid:\t(?:\d+\t)*(\d+)$", status, re.MULTILINE)
+    return proc / str(pid) / "root" / _TEMPORARY, found[1] if found else str(pid)
 
 
 class Counter(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -63,6 +62,67 @@ SERIES: tuple[Series, ...] = (
     Series("hikaricp_connections_acquire_seconds_count", "pool_acquired_total"),
     Series("hikaricp_connections_acquire_seconds_sum", "pool_acquire_s"),
     Series("hikaricp_connections_usage_seconds_sum", "pool_usage_s"),
+    Series("refstack_connector_sent_total", "connector_sent_total", label="way"),
+    Series("refstack_connector_rejected_total", "connector_rejected_total", label="reason"),
+    Series("refstack_connector_calls_total", "connector_calls_total", label="way"),
+    Series("refstack_connector_stored_total", "connector_stored_total", label="way"),
+    Series("refstack_connector_duplicates_total", "connector_duplicates_total", label="way"),
+    Series("refstack_connector_connections_total", "connector_opened_total", label="protocol"),
+    Series("refstack_connector_logins_total", "connector_logins_total", label="protocol"),
+    Series("refstack_connector_logins_refused_total", "connector_refused_total", label="protocol"),
+    Series("refstack_connector_log_forces_total", "connector_forces_total", label="way"),
+    Series("refstack_connector_branches_total", "connector_branches_total", label="outcome"),
+    Series("refstack_connector_recovered_total", "connector_recovered_total", label="outcome"),
+    Series("refstack_connector_pool_timeouts_total", "connector_timeouts_total", label="pool"),
+    Series("refstack_connector_pool_active", "connector_active", label="pool"),
+    Series("refstack_connector_pool_waiting", "connector_waiting", label="pool"),
+    Series("refstack_connector_pool_limit", "connector_limit", label="pool"),
+    Series("refstack_broker_queue_depth", "queue_depth", label="queue"),
+    Series("refstack_broker_queue_delivering", "queue_delivering", label="queue"),
+    Series("refstack_broker_queue_consumers", "queue_consumers", label="queue"),
+    Series("refstack_broker_queue_added_total", "queue_added_total", label="queue"),
+    Series("refstack_broker_queue_acknowledged_total", "queue_acknowledged_total", label="queue"),
+    Series("refstack_broker_queue_killed_total", "queue_killed_total", label="queue"),
+    Series("refstack_broker_memory_bytes", "broker_memory_bytes", label="of"),
+    Series("refstack_broker_journal_syncs_total", "journal_syncs_total", label="journal"),
+    Series("refstack_broker_journal_sync_seconds_total", "journal_sync_s", label="journal"),
+    Series("refstack_messaging_messages_total", "messages_total", label="outcome"),
+    Series("refstack_messaging_refused_total", "messages_refused_total", label="reason"),
+    Series("refstack_messaging_consumers", "message_consumers", label="state"),
+    Series("refstack_events_events_total", "events_total", label="outcome"),
+    Series("refstack_events_refused_total", "events_refused_total", label="reason"),
+    Series("refstack_events_workers", "event_workers", label="state"),
+    Series("refstack_xml_transform_seconds_count", "documents_total", label="way"),
+    Series("refstack_xml_transform_seconds_sum", "document_s", label="way"),
+    Series("refstack_xml_cpu_seconds_total", "document_cpu_s", label="way"),
+    Series("refstack_xml_allocated_bytes_total", "document_allocated_bytes", label="way"),
+    Series("refstack_xml_in_bytes_total", "document_in_bytes", label="way"),
+    Series("refstack_xml_out_bytes_total", "document_out_bytes", label="way"),
+    Series("refstack_xml_stored_total", "documents_stored_total", label="way"),
+    Series("refstack_xml_duplicates_total", "documents_known_total", label="way"),
+    Series("refstack_xml_refused_total", "documents_refused_total", label="reason"),
+    Series("refstack_bindings_calls_total", "binding_calls_total", label="way"),
+    Series("refstack_bindings_call_seconds_total", "binding_call_s", label="way"),
+    Series("refstack_bindings_first_seconds", "binding_first_s", label="way"),
+    Series("refstack_bindings_failures_total", "binding_failures_total", label="way"),
+    Series("refstack_bindings_received_total", "binding_received_total", label="way"),
+    Series("refstack_bindings_received_total", "binding_served_total", label="pool"),
+    Series("refstack_bindings_pool_active", "binding_pool_active", label="pool"),
+    Series("refstack_bindings_pool_queued", "binding_pool_queued", label="pool"),
+    Series("refstack_bindings_pool_limit", "binding_pool_limit", label="pool"),
+    Series("refstack_bindings_pool_rejected_total", "binding_rejected_total", label="pool"),
+    Series("refstack_bindings_pool_threads", "binding_pool_threads", label="pool"),
+    Series("refstack_bindings_pool_largest", "binding_pool_largest", label="pool"),
+    Series("refstack_bindings_pool_started_total", "binding_started_total", label="pool"),
+    Series("refstack_bindings_pool_done_total", "binding_done_total", label="pool"),
+    Series("refstack_bindings_pool_waited_seconds_total", "binding_waited_s", label="pool"),
+    Series("refstack_bindings_pool_worked_seconds_total", "binding_worked_s", label="pool"),
+    Series("refstack_bindings_sent_total", "binding_sent_total", label="way"),
+    Series("refstack_bindings_one_way_total", "binding_one_way_total", label="outcome"),
+    Series("refstack_bindings_late_total", "binding_late_total", label="way"),
+    Series("refstack_pages_sessions", "sessions", label="state"),
+    Series("refstack_pages_logins_total", "logins_total", label="outcome"),
+    Series("refstack_pages_sessions_ended_total", "sessions_ended_total", label="reason"),
     Series("jvm_memory_used_bytes", "heap_used_bytes", _HEAP),
     Series("jvm_memory_committed_bytes", "heap_committed_bytes", _HEAP),
     Series("jvm_memory_used_bytes", "code_cache_used_bytes", {**_OUTSIDE, "id": "Code*"}),
@@ -205,8 +265,9 @@ def gather(
         elif parts:
             value = read_number(word, line)
         for metric, factor in parts:
-            # Micrometer says NaN for a gauge whose object is gone: missing, not a number.
-            if not math.isnan(value):
+            # Micrometer says NaN for a gauge whose object is gone, Tomcat -1 for threads where each
+            # request has one of its own: missing, not a number.
+            if value >= 0.0:
                 sums[metric] = (sums.get(metric) or 0.0) + value / factor
     yield from sums.items()
 

@@ -143,6 +143,16 @@ class Sampler:
         self._own_readings()
         return self._clock_ns()
 
+    def latest(self, source: str, metric: str) -> float | None:
+        """Return the sum of a metric's last readings over the sources that begin so; None: none."""
+        values = [
+            sample.value
+            for samples in self._given.values()
+            for sample in samples
+            if sample.metric == metric and sample.source.startswith(source)
+        ]
+        return sum(value for value in values if value is not None) if values else None
+
     def frame(self) -> pl.DataFrame:
         """Return all readings so far, columns exactly as in ``model.bundle.COUNTER_COLUMNS``."""
         with self._lock:

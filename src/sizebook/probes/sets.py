@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess
 from sizebook.model.errors import UsageError
+from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Probe, Unavailable
 from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
 from sizebook.probes.host import HostProbe
 from sizebook.probes.jvm import JvmProbe
+from sizebook.probes.native_memory import NativeMemoryProbe, is_tracked
 from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
 from sizebook.probes.prometheus import PrometheusProbe
+from sizebook.probes.rows import RowsProbe
 from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
 GENERATOR = "generator"
 DATABASE = "database-1"
+BALANCER = "balancer-1"
 _DETAILS = 20
 """Intervals between two readings of a process's details, which take a file a thread."""
 _DATABASE_GENERATIONS, _GENERATOR_GENERATIONS = 1, 10
@@ -49,6 +53,15 @@ class WatchedCluster(Protocol):
     def admin_dsn(self) -> str: ...
 
 
+class WatchedBalancer(Protocol):
+    """A balancer, as far as probes need to know it (``stack.balancer.Balancer`` is one)."""
+
+    @property
+    def process(self) -> HostProcess: ...
+
+    def counters(self) -> Mapping[str, Mapping[str, str]]: ...
+
+
 class WatchedStack(Protocol):
     """A running deployment (``stack.RunningStack`` is one)."""
 
@@ -58,21 +71,29 @@ class WatchedStack(Protocol):
     def cluster(self) -> WatchedCluster | None: ...
     @property
     def database(self) -> HostProcess | None: ...
+    @property
+    def balancer(self) -> WatchedBalancer | None: ...
 
 
 def stack_probes(
-    stack: WatchedStack, generators: Sequence[HostProcess] = (), *, interval_s: float = 1.0
+    stack: WatchedStack,
+    generators: Sequence[HostProcess] = (),
+    *,
+    interval_s: float = 1.0,
+    tables: Iterable[str] = (),
 ) -> list[Probe]:
     """Return the probes for a machine, a stack and the workers of its load generator.
 
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
-    ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters; ``server/<name>`` for
-    what a node says on its management port; ``database``; ``cgroup/all`` (or ``cgroup/<name>``) for
-    a control group that limits CPU or memory.
+    ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
+    native memory where it keeps one; ``server/<name>`` for what a node says on its management
+    port; ``database``; ``rows`` for what stands in ``tables``, counted before and after a trial;
+    ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or
+    memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
-    most, the details of processes twenty times less often than the rest. Raises UsageError for a
-    shorter one.
+    most, and several nodes less often each (``stats.gaps``), the details of processes twenty times
+    less often than the rest. Raises UsageError for a shorter one.
     """
     if not interval_s >= SHORTEST_S:
         raise UsageError(
@@ -95,11 +116,20 @@ def stack_probes(
                 (ProcessDetailProbe, _DETAILS * interval_s),
             )
         ]
+    servers = sum(node.management_port is not None for node in stack.nodes)
     for node in stack.nodes:
-        probes += _node_probes(node, interval_s)
+        probes += _node_probes(node, interval_s, servers)
     if stack.cluster is not None:
         every_s = source_interval_s("database", interval_s)
         probes.append(PostgresProbe("database", stack.cluster.admin_dsn, interval_s=every_s))
+        if tables:
+            probes.append(RowsProbe("rows", stack.cluster.admin_dsn, sorted(tables)))
+    if stack.balancer is not None:
+        balancer = stack.balancer
+        pid = _pid_of(balancer.process)
+        probes.append(ProcessProbe(f"process/{BALANCER}", pid, interval_s=interval_s))
+        every_s = source_interval_s("server", interval_s)
+        probes.append(BalancerProbe("balancer", balancer.counters, interval_s=every_s))
     named = {name: process for name, (process, _) in families.items()}
     named |= {node.name: node.process for node in stack.nodes if node.host.name == "local"}
     return probes + _cgroup_probes(named, interval_s)
@@ -128,8 +158,13 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
     ]
 
 
-def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
-    pid, host = _pid_of(node.process), node.host.name
+def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Probe]:
+    host = node.host.name
+
+    def pid() -> int | None:
+        process = node.process  # another one after a restart
+        return process.pid if process.exit_code is None else None
+
     probes: list[Probe] = [
         ProcessProbe(f"process/{node.name}", pid, host=host, interval_s=interval_s),
         ProcessDetailProbe(
@@ -137,6 +172,8 @@ def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
         ),
         JvmProbe(f"jvm/{node.name}", pid, host=host, interval_s=interval_s),
     ]
+    if is_tracked(node.process.command):
+        probes.append(NativeMemoryProbe(f"jvm/{node.name}", pid, host=host))
     if node.management_port is not None:
         probes.append(
             PrometheusProbe(
@@ -145,7 +182,7 @@ def _node_probes(node: WatchedNode, interval_s: float) -> list[Probe]:
                 management_port=node.management_port,
                 service_port=urlsplit(node.url).port or 80,
                 host=host,
-                interval_s=source_interval_s("server", interval_s),
+                interval_s=source_interval_s("server", interval_s, servers),
             )
         )
     return probes

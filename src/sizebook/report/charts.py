@@ -135,12 +135,18 @@ def strips(
     y_title: str,
     category_title: str = "",
 ) -> alt.Chart:
-    """Return one mark a trial by category: what replicates of one treatment look like."""
+    """Return one mark a trial by category: what replicates of one treatment look like.
+
+    Without any value the axis goes from 0 to 1 and stays empty.
+    """
+    scale = alt.Scale(zero=False, nice=True)
+    if not frame[value].is_not_null().any():
+        scale.domain = [0, 1]
     return (
         alt.Chart(frame)
         .mark_tick(thickness=2.5, height=22)
         .encode(
-            x=alt.X(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False, nice=True)),
+            x=alt.X(f"{value}:Q", title=y_title, scale=scale),
             y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
             tooltip=[category, alt.Tooltip(f"{value}:Q", title=y_title, format=_NUMBER),
                      "replicate", "verdict"],
@@ -163,12 +169,14 @@ def dots(
     scale: Literal["linear", "log", "symlog"] = "linear",
     ticks: Sequence[float] = (),
     label: str | None = None,
+    reference: float | None = None,
 ) -> alt.Chart | alt.LayerChart:
     """Return a mark for each value, a row a category and series, lines between categories.
 
     ``low`` and ``high`` are columns of a range, drawn as a rule; ``label`` is a column with what
     stands beside the marks. A logarithmic scale needs values above zero and has a tick a decade;
-    ``symlog`` takes zero as well and needs ``ticks``.
+    ``symlog`` takes zero as well and needs ``ticks``. ``reference`` is where a dashed line stands,
+    such as 1 for ratios. Without any value the axis is short and stays empty.
     """
     names = _names(frame, series) if series else []
     categories = _names(frame, category)
@@ -181,6 +189,8 @@ def dots(
         axis.labelFlush = False  # else the last label is moved into the one before
         zero = alt.Undefined if scale == "log" else True
         kind = alt.Scale(type=scale, nice=not ticks, zero=zero)
+        if not frame[value].is_not_null().any():
+            kind.domain = [1, 10] if scale == "log" else [0, 1]
         return alt.X(f"{column}:Q", title=x_title, axis=axis, scale=kind)
 
     place = alt.Chart(frame).encode(
@@ -205,8 +215,11 @@ def dots(
                 f"{series}:N", title=series_title or None, sort=names, scale=treatment_scale(names)
             )
         )
-    layers = []
-    if low and high:
+    layers: list[alt.Chart] = []
+    if reference is not None:
+        line = alt.Chart(pl.DataFrame({value: [reference]})).mark_rule(strokeDash=[4, 3])
+        layers.append(line.encode(x=along(value)))
+    if low and high and frame[low].is_not_null().any():
         layers.append(drawn.mark_rule(strokeWidth=2).encode(x=along(low), x2=f"{high}:Q"))
     mark = drawn.mark_point(filled=True, size=75, opacity=1).encode(x=along(value))
     if series:

@@ -248,6 +248,17 @@ def _counting(metric: str) -> tuple[Verdict, ...]:
     return UNHURRIED if known is not None and known.timeless else ("valid",)
 
 
+def _answers(trial: Trial, metric: str) -> bool:
+    """Return whether a trial failed just because of what the metric tells: that is an answer.
+
+    What a claim says never to happen must not be left out when it has happened.
+    """
+    rule = METRICS[metric].rule if metric in METRICS else ""
+    if not rule or trial.verdict != "failed":
+        return False
+    return [one.rule for one in trial.judgement.failed() if one.verdict == "failed"] == [rule]
+
+
 def _read_side(
     frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
 ) -> _Side:
@@ -267,8 +278,10 @@ def _read_side(
         return _Side({}, (), (), "not run", f"no trial of {name_levels(levels)}")
     if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
         return _Side({}, bundles, (), "not run", SMOKE)
+    answers = [bundle for bundle in bundles if _answers(known[bundle], metric)]
+    telling = pl.col("verdict").is_in(_counting(metric)) | pl.col("bundle").is_in(answers)
     whole = rows.group_by("replicate", maintain_order=True).agg(
-        ok=(pl.col("verdict").is_in(_counting(metric)) & pl.col(metric).is_not_null()).all(),
+        ok=(telling & pl.col(metric).is_not_null()).all(),
         value=pl.col(metric).mean(),
         bundles=pl.col("bundle"),
     )
@@ -350,8 +363,10 @@ def _used(sides: Iterable[_Side], known: Mapping[str, Trial]) -> tuple[Trial, ..
 
 
 def name_levels(levels: Levels) -> str:
-    """Return a treatment in words: ``representation rest-json, users 20``."""
-    return ", ".join(f"{name} {level}" for name, level in levels.items()) or "all treatments"
+    """Return a treatment in words, by the names' order: ``representation rest-json, users 20``."""
+    return (
+        ", ".join(f"{name} {level}" for name, level in sorted(levels.items())) or "all treatments"
+    )
 
 
 def gather(trials: Trials | Iterable[Trials]) -> list[Trial]:

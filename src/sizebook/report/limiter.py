@@ -232,9 +232,10 @@ def _unsaturated(uses: Sequence[Use], kinds: Sequence[Kind], bundle: Bundle) -> 
     arrivals = bundle.record.trial.load.arrivals
     if not isinstance(arrivals, ClosedLoop):
         return f"{text}: the stack was offered no more than this."
-    users = "the only user" if arrivals.users == 1 else f"the {arrivals.users} users"
+    alone = arrivals.users == 1
+    users = "the only user, with" if alone else f"the {arrivals.users} users, each with"
     waiting = "waiting for answers" if arrivals.think_s == 0 else "waiting for answers and thinking"
-    return f"{text}: {users}, each with one request at a time, limited by {waiting}."
+    return f"{text}: {users} one request at a time, limited by {waiting}."
 
 
 def _at_limit(uses: Iterable[Use], kinds: Sequence[Kind]) -> list[tuple[Kind, Use]]:

@@ -149,11 +149,12 @@ def cpu_sets(window: Window) -> Iterator[Use]:
         busy = _core_times(window, host, cpus, _CORE_BUSY)
         idle = _core_times(window, host, cpus, _CORE_IDLE)
         numbers = {f"{PART}{role}": used for role, (used, _) in parts.items()}
+        all_told = len(parts) == len(roles) + len(own)
         if busy is not None and idle is not None and busy[0] + idle[0] > 0:
             share, readings = busy[0] / (busy[0] + idle[0]), busy[1]
-            if not mixed:  # else some of it may be the generator's
+            if all_told and not mixed:  # else some of it may be a role's, or the generator's
                 numbers[f"{PART}{REST}"] = max(0.0, busy[0] - sum(numbers.values()))
-        elif len(parts) == len(roles) + len(own):
+        elif all_told:
             share = sum(numbers.values()) / len(cpus)
             readings = min(n for _, n in parts.values())
         else:

@@ -6,7 +6,7 @@ one reached into it (``checks.steady``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,13 @@ import polars as pl
 from sizebook.checks.facts import ordered, passes_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import counted, steady_of
+from sizebook.lab.trials import Measure
+from sizebook.report.limiter_window import open_window
+from sizebook.report.rises import rise_per_request, risen
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 
-Measure = Callable[[Bundle], float | None]
+_CPU = ("cpu_user_s", "cpu_system_s")
 
 
 def runs(bundle: Bundle) -> pl.DataFrame:
@@ -66,11 +69,20 @@ def run_received_bytes(bundle: Bundle) -> float | None:
 
 def throughput_per_s(bundle: Bundle) -> float | None:
     """Return the requests that count and succeeded, over the time in which they did, per second."""
-    phase = bundle.record.execution.phase("measured")
-    if phase is None:
-        return None
-    good = counted(bundle).only("error", "").height
-    return good / ((phase.end_ns - max(phase.begin_ns, _begin(bundle))) / 1e9)
+    return rate_per_s(None)(bundle)
+
+
+def rate_per_s(name: str | None) -> Measure:
+    """Return a measure: ``throughput_per_s`` of the requests of one name alone."""
+
+    def measure(bundle: Bundle) -> float | None:
+        phase = bundle.record.execution.phase("measured")
+        if phase is None:
+            return None
+        good = _of(bundle, name).height
+        return good / ((phase.end_ns - max(phase.begin_ns, _begin(bundle))) / 1e9)
+
+    return measure
 
 
 def failed_share(bundle: Bundle) -> float | None:
@@ -113,11 +125,78 @@ def cpu_ms_per_request(role: str) -> Measure:
     The whole trial, because the counters are read exactly before its first and after its last
     request; ``generator`` names the load generator.
     """
+    return rise_per_request(f"process/{role}-", *_CPU, scale=1e3)
+
+
+def rise_in_phase(source: str, *metrics: str, by: tuple[str, str]) -> Measure:
+    """Return a measure: how much counters rose in the measured phase, by the rise of another one.
+
+    ``source`` is the beginning of the sources that are added up, ``metrics`` are names without
+    labels, all of which count; ``by`` is source and metric of the counter of what is done, such as
+    documents. Each side is taken between the readings nearest to the phase, as a rate: a warm-up is
+    left out. None where a counter is missing or was not read often enough.
+    """
 
     def measure(bundle: Bundle) -> float | None:
-        cpu = _cpu_readings(bundle, f"process/{role}-")
-        requests = bundle.columns.height
-        return _growth(cpu) * 1e3 / requests if cpu.height and requests else None
+        if (window := open_window(bundle)) is None:
+            return None
+        done = window.total_growth(*by)
+        risen = [window.total_growth(source, metric) for metric in metrics]
+        told = [one.per_s for one in risen if one is not None]
+        if done is None or done.total <= 0 or len(told) < len(risen):
+            return None
+        return sum(told) / done.per_s
+
+    return measure
+
+
+def level(source: str, metric: str, how: Literal["mean", "min", "max"] = "mean") -> Measure:
+    """Return a measure: mean, least or greatest level of a gauge while requests counted.
+
+    ``source`` is the beginning of the sources and ``metric`` the gauge's name, without a label all
+    of its labels; the levels of several, such as nodes or spaces of a heap, are added up. None if
+    one of them has no reading in that time.
+    """
+
+    def measure(bundle: Bundle) -> float | None:
+        phase = bundle.record.execution.phase("measured")
+        if phase is None:
+            return None
+        begin_ns = max(phase.begin_ns, _begin(bundle))
+        counts = pl.col("time_ns").is_between(begin_ns, phase.end_ns)
+        values = pl.col("value").filter(counts)
+        levels = (
+            bundle.counters.filter(
+                pl.col("source").cast(pl.String).str.starts_with(source)
+                & _is_called(metric)
+                & pl.col("value").is_not_null()
+            )
+            .group_by("source", "metric", maintain_order=True)
+            .agg(level={"mean": values.mean(), "min": values.min(), "max": values.max()}[how])
+        )["level"]
+        return float(levels.sum()) if levels.len() and not levels.null_count() else None
+
+    return measure
+
+
+def at_end(source: str, metric: str) -> Measure:
+    """Return a measure: a gauge's last reading, which is made right after the load.
+
+    ``source`` and ``metric`` as for :func:`level`; the readings of several are added up. None if
+    none was made. For what is too dear to be read while requests are under way.
+    """
+
+    def measure(bundle: Bundle) -> float | None:
+        last = (
+            bundle.counters.filter(
+                pl.col("source").cast(pl.String).str.starts_with(source)
+                & _is_called(metric)
+                & pl.col("value").is_not_null()
+            )
+            .group_by("source", "metric", maintain_order=True)
+            .agg(last=pl.col("value").sort_by("time_ns").last())
+        )["last"]
+        return float(last.sum()) if last.len() else None
 
     return measure
 
@@ -143,32 +222,27 @@ def generator_cpu_share(bundle: Bundle) -> float | None:
 
 
 def _share(bundle: Bundle, prefixes: list[str], cpus: int) -> float | None:
-    spent, wall = 0.0, 0.0
-    for prefix in prefixes:
-        cpu = _cpu_readings(bundle, prefix)
-        if not cpu.height:
-            return None
-        spent += _growth(cpu)
-        times = cpu["time_ns"].to_numpy()
-        wall = max(wall, float(np.ptp(times)) / 1e9)
-    return 100.0 * spent / wall / cpus if wall > 0 else None
+    spent = [risen(prefix, *_CPU)(bundle) for prefix in prefixes]
+    wall_s = max((_read_for_s(bundle, prefix) for prefix in prefixes), default=0.0)
+    if None in spent or wall_s <= 0:
+        return None
+    return 100.0 * sum(one for one in spent if one is not None) / wall_s / cpus
 
 
-def _cpu_readings(bundle: Bundle, prefix: str) -> pl.DataFrame:
-    return bundle.counters.filter(
+def _read_for_s(bundle: Bundle, prefix: str) -> float:
+    """Return the seconds between first and last reading of processes' CPU times."""
+    times = bundle.counters.filter(
         pl.col("source").cast(pl.String).str.starts_with(prefix)
-        & pl.col("metric").cast(pl.String).is_in(["cpu_user_s", "cpu_system_s"])
+        & (pl.col("metric").cast(pl.String) == _CPU[0])
         & pl.col("value").is_not_null()
-    )
+    )["time_ns"]
+    return float(np.ptp(times.to_numpy())) / 1e9 if len(times) else 0.0
 
 
-def _growth(readings: pl.DataFrame) -> float:
-    """Return by how much cumulative counters grew from first to last reading, summed."""
-    value = pl.col("value").sort_by("time_ns")
-    grown = readings.group_by("source", "metric", maintain_order=True).agg(
-        grown=value.last() - value.first()
-    )
-    return float(grown["grown"].sum())
+def _is_called(metric: str) -> pl.Expr:
+    """Return the condition that a reading is of this metric: of all its labels if it names none."""
+    name = pl.col("metric").cast(pl.String)
+    return name == metric if "/" in metric else name.str.split("/").list.first() == metric
 
 
 def _of(bundle: Bundle, name: str | None) -> RequestColumns:

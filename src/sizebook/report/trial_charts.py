@@ -216,7 +216,7 @@ def _over_time(
     encoding = _encoding(frame, unit, log)
     many = len(names) > 1
     layers = [_shades(frame, named=phases_named)]
-    if rows:
+    if any(v is not None and math.isfinite(v) for _, _, v in rows):
         line: Spec = {
             "data": _csv(rows),
             "mark": {"type": "line", "clip": True, "interpolate": "step-after"}

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sizebook.model.errors import HostLacksError
 
 OLDEST = 17
 """The reference stack is compiled for this feature release."""
+
+
+COLLECTORS = {
+    "Serial": "-XX:+UseSerialGC",
+    "Parallel": "-XX:+UseParallelGC",
+    "G1": "-XX:+UseG1GC",
+    "ZGC": "-XX:+UseZGC",
+    "Shenandoah": "-XX:+UseShenandoahGC",
+}
+"""Garbage collectors of HotSpot and the flag that chooses each."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,20 @@ def choose_jvm(feature: str, jvms: tuple[Jvm, ...] | None = None) -> Jvm:
         next_step="install one (Debian: apt-get install openjdk-17-jdk-headless; conda: openjdk), "
         "or point JAVA_HOME to it",
     )
+
+
+@cache
+def find_collectors(jvm: Jvm) -> tuple[str, ...]:
+    """Return the names of the ``COLLECTORS`` that a JVM was built with: it is asked for each."""
+    return tuple(name for name, flag in COLLECTORS.items() if _starts_with(jvm, flag))
+
+
+def _starts_with(jvm: Jvm, flag: str) -> bool:
+    command = [str(jvm.java), flag, "-Xmx32m", "-version"]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def _homes() -> Iterator[Path]:

@@ -29,6 +29,7 @@ DATABASE = "refstack"
 OWNER = "refstack"
 ADMIN = "postgres"
 _SOCKETS = "sizebook-pg-"
+_STARTING_S = 30.0
 _VERSION = re.compile(r"\(PostgreSQL\) ([\w.]+)")
 """Line of ``postgres --version``: ``postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)``."""
 
@@ -181,10 +182,22 @@ def socket_folder(binaries: PostgresBinaries) -> Path:
 
 
 def remove_socket_folders() -> None:
-    """Remove the folders that killed runs left; one in which a server listens stays."""
+    """Remove the folders that killed runs left; one in which a server listens stays.
+
+    So does one so young that its server may not listen yet.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{_SOCKETS}*"):
-        if not any(_listens(path) for path in folder.glob(".s.PGSQL.*[0-9]")):
+        if _age_s(folder) > _STARTING_S and not any(
+            _listens(path) for path in folder.glob(".s.PGSQL.*[0-9]")
+        ):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _age_s(folder: Path) -> float:
+    try:
+        return time.time() - folder.stat().st_mtime
+    except OSError:  # just removed by its owner
+        return 0.0
 
 
 def _listens(path: Path) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
-import secrets
 import shutil
 import signal
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,40 +16,20 @@ from pathlib import Path
 import psutil
 
 from sizebook.hosts import Host, HostProcess
-from sizebook.model.deployment import CpuSet, DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import BalancerRole, Deployment
 from sizebook.model.errors import HostLacksError, TrialError
-from sizebook.stack import postgres
-from sizebook.stack.archive import class_data_archive
+from sizebook.stack import balancer, postgres
+from sizebook.stack.balancer import Balancer
 from sizebook.stack.build import StackBuild
-from sizebook.stack.jvms import Jvm, choose_jvm
-from sizebook.stack.settings import node_properties
+from sizebook.stack.database import Databases
+from sizebook.stack.endings import Ending, NodeEndedError, ending_of
+from sizebook.stack.nodes import Node, NodeStarter
 
 _NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
 _DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
-_LAYOUT = 3
-"""Of a template; a new number makes templates anew."""
-_MAKING = ".making-"
-
-
-@dataclass
-class Node:
-    """One started JVM."""
-
-    name: str
-    """Role and number, such as ``app-1``."""
-    role: str
-    process: HostProcess
-    url: str
-    management_port: int | None
-    gc_log: Path
-    jvm: Jvm
-    host: Host
-    cpus: CpuSet
-    started_s: float = field(default_factory=time.monotonic)
-    ready_s: float = 0.0
-    """Seconds from start to readiness."""
+_SOCKETS = "sizebook-ha-"
 
 
 @dataclass
@@ -60,25 +39,71 @@ class RunningStack:
     nodes: list[Node] = field(default_factory=list)
     cluster: postgres.Cluster | None = None
     database: HostProcess | None = None
+    balancer: Balancer | None = None
     versions: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
     """Logs and data of this start."""
+    missed: set[str] = field(default_factory=set)
+    """Names of the nodes that ended as they were meant to, and do not run now."""
 
     def url(self, role: str) -> str:
         """Return the base URL at which a role is reached; KeyError if it does not run."""
-        for node in self.nodes:
-            if node.role == role:
-                return node.url
-        raise KeyError(role)
+        return self.targets()[role]
 
     def targets(self) -> dict[str, str]:
-        """Return role name to base URL."""
-        return {node.role: node.url for node in reversed(self.nodes)}
+        """Return role name to base URL; that of ``app`` is the balancer's where there is one."""
+        urls = {node.role: node.url for node in reversed(self.nodes)}
+        return urls | ({"app": self.balancer.url} if self.balancer else {})
+
+    def addresses(self) -> dict[str, str]:
+        """Return role name to the address of its remote procedures, where a role has them."""
+        return {node.role: node.rpc_address for node in self.nodes if node.rpc_address}
 
     def processes(self) -> dict[str, HostProcess]:
         """Return name to process, in start order."""
         found = {"database-1": self.database} if self.database else {}
-        return found | {node.name: node.process for node in self.nodes}
+        found |= {node.name: node.process for node in self.nodes}
+        return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
+
+    def node(self, name: str) -> Node:
+        """Return the node of that name. Raises TrialError if there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise TrialError(
+            found=f"no node {name!r} in this deployment",
+            expected=f"one of {', '.join(node.name for node in self.nodes)}",
+            next_step="correct the disturbance in the notebook",
+        )
+
+    def kill(self, name: str) -> None:
+        """End a node at once, as a power cut would (SIGKILL)."""
+        node = self.node(name)
+        self.missed.add(name)
+        node.host.stop(node.process, grace_s=0.0)
+
+    def start_again(self, name: str, heap_mib: int | None = None) -> float:
+        """Start a node that has ended with its ports and data; return seconds until it is ready.
+
+        ``heap_mib`` gives it another heap than the deployment says. Raises NodeEndedError if it
+        ends before it is ready, TrialError if that takes too long, HostLacksError if the host has
+        not the memory for it.
+        """
+        node = self.node(name)
+        node.heap_mib = heap_mib or node.role_heap_mib
+        _check_free(node.heap_mib + _NATIVE_MIB, None)
+        self.missed.discard(name)
+        node.started_s = time.monotonic()
+        node.process = node.start(node.heap_mib)
+        if node.cpus:  # at once: it starts while others are measured
+            node.host.set_cpus(node.process, node.cpus)
+        _wait_ready([node], _READY_TIMEOUT_S)
+        return node.ready_s
+
+    @property
+    def is_as_deployed(self) -> bool:
+        """Whether every node runs, or should, with the heap that the deployment says."""
+        return not self.missed and all(node.heap_mib == node.role_heap_mib for node in self.nodes)
 
     def pin(self) -> None:
         """Move the nodes to the CPUs of the deployment; until then they may use all.
@@ -90,13 +115,15 @@ class RunningStack:
             if node.cpus:
                 node.host.set_cpus(node.process, node.cpus)
 
-    def died(self) -> str | None:
-        """Return one line on the first process that ended by itself, or None."""
-        for name, process in self.processes().items():
-            if process.exit_code is not None:
-                last = process.log_tail(1)
-                return f"{name} ended with {process.exit_code}: {last}"
-        return None
+    def endings(self) -> tuple[Ending, ...]:
+        """Return how processes ended that nobody misses, in start order."""
+        heaps = {node.name: node.heap_mib for node in self.nodes}
+        found = (
+            ending_of(process, heaps.get(name))
+            for name, process in self.processes().items()
+            if name not in self.missed
+        )
+        return tuple(ending for ending in found if ending is not None)
 
 
 class StackRunner:
@@ -106,230 +133,100 @@ class StackRunner:
         self._build = build
         self._hosts = hosts
         self._state = state
+        self._databases = Databases(build, state)
 
     @contextlib.contextmanager
     def running(self, deployment: Deployment, session: str) -> Iterator[RunningStack]:
         """Start a deployment, yield it when every role is ready, stop it in every case.
 
-        Roles start side by side: a node connects to the database only when it is asked whether it
-        is ready. Raises HostLacksError if the host is too small for the deployment or lacks a
-        program, TrialError if a role does not come up.
+        Roles start side by side: a node connects to database and broker only when it is asked
+        whether it is ready. Raises HostLacksError if the host is too small for the deployment or
+        lacks a program, TrialError if a role does not come up.
         """
         check_memory(deployment)
         folder = self._state / "run" / session
         stack = RunningStack(folder=folder)
-        database = deployment.database()
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
             started: list[tuple[Host, HostProcess]] = []
-            serve = None
-            if database is not None:
-                serve = self._plan_database(database, stack, started, undo)
-            undo.callback(_stop_together, started)
-            for jvm_role in deployment.jvm_roles():
-                self._start_nodes(jvm_role, stack, started)
-            if serve is not None:
-                serve()
+            planned = None
+            if (database := deployment.database()) is not None:
+                host = self._hosts[database.host]
+                planned = self._databases.plan(database, host, folder, undo)
+                stack.cluster = planned.cluster
+                stack.versions["postgresql"] = planned.version
+            undo.callback(_stop_together, stack, started)
+            self._start_nodes(deployment, stack)
+            if planned is not None:
+                stack.database = planned.serve(lambda process: started.append((host, process)))
             _wait_ready(stack.nodes, _READY_TIMEOUT_S)
+            if (role := deployment.balancer()) is not None:
+                self._start_balancer(role, stack, started, undo)
             yield stack
 
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
-        for folder in (self._state / "clusters").glob(f"{_MAKING}*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        self._databases.remove_partial()
 
-    def _plan_database(
+    def _start_nodes(self, deployment: Deployment, stack: RunningStack) -> None:
+        """Start the nodes of all roles, without waiting for them; ``pin`` comes later."""
+        environment = stack.cluster.environment() if stack.cluster else {}
+        starter = NodeStarter(self._build, self._state, stack.folder, environment)
+        for role in deployment.jvm_roles():
+            targets, addresses = stack.targets(), stack.addresses()
+            for number in range(1, role.nodes + 1):
+                name = f"{role.role}-{number}"
+                node = starter.start(name, role, self._hosts[role.host], targets, addresses)
+                stack.nodes.append(node)
+                stack.versions[f"jvm {role.role}"] = node.jvm.title
+
+    def _start_balancer(
         self,
-        role: DatabaseRole,
+        role: BalancerRole,
         stack: RunningStack,
         started: list[tuple[Host, HostProcess]],
         undo: contextlib.ExitStack,
-    ) -> Callable[[], None]:
-        """Settle where the database will be, so that nodes can be told; return what starts it."""
-        host = self._hosts[role.host]
-        binaries = postgres.find_binaries(self._build, self._state)
-        template = self._template(role, host, binaries)
-        cluster = _new_cluster(stack.folder / "postgres", host, binaries, undo)
-        stack.cluster = cluster
-        stack.versions["postgresql"] = f"{binaries.version} ({binaries.origin})"
-
-        def serve() -> None:
-            copy = host.start(
-                "copy of the database",
-                postgres.copy_command(template, cluster.folder),
-                log=stack.folder / "logs" / "copy.log",
-                env={"PATH": os.environ.get("PATH", os.defpath)},
-            )
-            try:
-                _expect_success(copy, 120.0, "a copy of the database's template", "free disk space")
-            finally:
-                host.stop(copy)
-            # Thrown away afterwards, so "immediate": no checkpoint, no waiting for sessions.
-            stack.database = _serve(cluster, role, host, binaries, signal.SIGQUIT)
-            started.append((host, stack.database))
-            _wait_serving(cluster, stack.database)
-            cluster.set_password()
-
-        return serve
-
-    def _template(
-        self, role: DatabaseRole, host: Host, binaries: postgres.PostgresBinaries
-    ) -> Path:
-        """Return a stopped cluster with the data loaded, made once a build and data set."""
-        name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
-        template = self._state / "clusters" / f"{name}-{_LAYOUT}"
-        if template.is_dir():
-            return template
-        work = template.with_name(f"{_MAKING}{secrets.token_hex(4)}")
-        with contextlib.ExitStack() as undo:
-            undo.callback(shutil.rmtree, work, ignore_errors=True)
-            self._init_cluster(binaries, work / "data", host)
-            with contextlib.ExitStack() as server:
-                cluster = _new_cluster(work / "data", host, binaries, server)
-                # SIGINT is "fast": ends sessions and writes a checkpoint.
-                process = _serve(cluster, role, host, binaries, signal.SIGINT)
-                server.callback(host.stop, process)
-                _wait_serving(cluster, process)
-                postgres.create_database(cluster)
-                cluster.set_password()
-                self._load(role, cluster, host, work)
-                postgres.drop_spare_databases(cluster)
-            (work / "data").rename(template)
-        return template
-
-    def _init_cluster(self, binaries: postgres.PostgresBinaries, data: Path, host: Host) -> None:
-        """Create an empty cluster; raises TrialError with initdb's last words."""
-        init = host.start(
-            "initdb",
-            postgres.init_command(binaries, data),
-            log=data.parent / "logs" / "initdb.log",
-            env=dict(os.environ),
-            cwd=Path("/"),
-        )
-        try:
-            see = "see 'sizebook doctor' for PostgreSQL, and whether the disk has room"
-            _expect_success(init, 120.0, "a new database cluster", see)
-        finally:
-            host.stop(init)
-
-    def _load(self, role: DatabaseRole, cluster: postgres.Cluster, host: Host, work: Path) -> None:
-        command = [str(choose_jvm("").java), "-cp", self._build.class_path]
-        command += ["refstack.load.LoadMain", "--flights", str(role.flights)]
-        command += ["--seed", str(role.data_seed)]
-        loader = host.start(
-            "loader", command, log=work / "logs" / "loader.log", env=cluster.environment()
-        )
-        try:
-            see = "run 'sizebook stack up' and see its log"
-            _expect_success(loader, 120.0, f"{role.flights} flights in the database", see)
-        finally:
-            host.stop(loader)
-
-    def _start_nodes(
-        self, role: JvmRole, stack: RunningStack, started: list[tuple[Host, HostProcess]]
     ) -> None:
-        """Start the nodes of a role, without waiting for them; ``pin`` comes later.
-
-        A node is told from the beginning how many CPUs it will have (-XX:ActiveProcessorCount),
-        so that its collector and pools are those of a JVM that was pinned from the start.
-        """
         host = self._hosts[role.host]
-        jvm = choose_jvm(role.jvm)
-        nodes: list[Node] = []
-        for number in range(1, role.nodes + 1):
-            nodes.append(self._start_node(f"{role.role}-{number}", role, jvm, host, stack))
-            started.append((host, nodes[-1].process))
-        stack.nodes += nodes
-        stack.versions[f"jvm {role.role}"] = jvm.title
-
-    def _start_node(
-        self, name: str, role: JvmRole, jvm: Jvm, host: Host, stack: RunningStack
-    ) -> Node:
-        port, management = host.free_port(), host.free_port()
-        gc_log = stack.folder / "gc" / f"{name}.log"
-        gc_log.parent.mkdir(exist_ok=True)
-        environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
-        if stack.cluster and "backend" not in stack.targets():  # who holds the data talks to it
-            environment |= stack.cluster.environment()
-        command = [str(jvm.java), f"-Xms{role.heap_mib}m", f"-Xmx{role.heap_mib}m", *role.flags]
-        if role.cpus:
-            command.append(f"-XX:ActiveProcessorCount={len(role.cpus)}")
-        command += [f"-Xlog:gc*,safepoint:file={gc_log}:uptime,level,tags:filecount=0"]
-        if role.role == "nullserver":
-            management = 0
-            command += ["-cp", self._build.class_path, "refstack.nullserver.NullServer"]
-            command += ["--port", str(port)]
-            for key, value in role.settings.items():
-                command += [f"--{key}", str(value)]
-        else:
-            if (archive := class_data_archive(self._build, jvm, host, self._state)) is not None:
-                command.append(f"-XX:SharedArchiveFile={archive}")
-            properties = node_properties(role, stack.targets(), port, management)
-            command += ["-jar", self._build.class_path]
-            command += [f"--{key}={value}" for key, value in properties.items()]
+        program = balancer.find_program()
+        sockets = Path(tempfile.mkdtemp(prefix=_SOCKETS))  # short enough for a UNIX socket
+        undo.callback(shutil.rmtree, sockets, ignore_errors=True)
+        admin, port = sockets / "admin", host.free_port()
+        apps = [node for node in stack.nodes if node.role == "app"]
+        file = stack.folder / "haproxy.cfg"
+        file.write_text(balancer.configuration(role, apps, host.address, port, admin))
         process = host.start(
-            name,
-            command,
-            log=stack.folder / "logs" / f"{name}.log",
-            env=environment,
-            cwd=stack.folder,
+            "balancer-1",
+            [program, "-db", "-f", str(file)],
+            log=stack.folder / "logs" / "balancer-1.log",
+            cpus=role.cpus,
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            stop_signal=signal.SIGUSR1,
         )
-        url = f"http://{host.address}:{port}"
-        return Node(name, role.role, process, url, management or None, gc_log, jvm, host, role.cpus)
+        started.append((host, process))
+        stack.balancer = Balancer(process, f"http://{host.address}:{port}", admin)
+        stack.balancer.wait_ready()
+        stack.versions["haproxy"] = stack.balancer.version()
 
 
-def _stop_together(started: Sequence[tuple[Host, HostProcess]]) -> None:
+def _stop_together(stack: RunningStack, started: Sequence[tuple[Host, HostProcess]]) -> None:
     """Stop processes side by side: each takes a moment to end in good order."""
-    with ThreadPoolExecutor(max(1, len(started))) as pool:
-        list(pool.map(lambda one: one[0].stop(one[1]), started))
-
-
-def _new_cluster(
-    data: Path, host: Host, binaries: postgres.PostgresBinaries, undo: contextlib.ExitStack
-) -> postgres.Cluster:
-    """Return a cluster that does not run yet, with a port and a password of its own."""
-    sockets = postgres.socket_folder(binaries)
-    undo.callback(shutil.rmtree, sockets, ignore_errors=True)
-    return postgres.Cluster(data, sockets, host.free_port(), secrets.token_urlsafe(18))
-
-
-def _serve(
-    cluster: postgres.Cluster,
-    role: DatabaseRole,
-    host: Host,
-    binaries: postgres.PostgresBinaries,
-    stop_signal: int,
-) -> HostProcess:
-    """Start a server on a cluster, without waiting for it."""
-    return host.start(
-        "database-1",
-        postgres.server_command(binaries, cluster.folder, cluster.sockets, cluster.port, role),
-        log=cluster.folder.parent / "logs" / "database-1.log",
-        cpus=role.cpus,
-        cwd=Path("/"),
-        stop_signal=stop_signal,
-    )
-
-
-def _wait_serving(cluster: postgres.Cluster, process: HostProcess) -> None:
-    cluster.wait_ready(lambda: process.log_tail(3) if process.exit_code is not None else None)
-
-
-def _expect_success(process: HostProcess, timeout_s: float, expected: str, see: str) -> None:
-    """Wait until a process has ended well; raise TrialError with its last words otherwise."""
-    code = process.wait(timeout_s)
-    if code != 0:
-        what = f"{process.name}: " + (f"ended with {code}" if code is not None else "does not end")
-        raise TrialError(found=f"{what}: {process.log_tail(1)}", expected=expected, next_step=see)
+    every = [*started, *((node.host, node.process) for node in stack.nodes)]
+    with ThreadPoolExecutor(max(1, len(every))) as pool:
+        list(pool.map(lambda one: one[0].stop(one[1]), every))
 
 
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
     """Raise HostLacksError if the host has not the memory that the layout needs."""
-    if available_mib is None:
-        available_mib = psutil.virtual_memory().available // 2**20
     needed = sum(role.nodes * (role.heap_mib + _NATIVE_MIB) for role in deployment.jvm_roles())
     needed += _DATABASE_MIB if deployment.database() else 0
+    _check_free(needed, available_mib)
+
+
+def _check_free(needed: int, available_mib: int | None) -> None:
+    if available_mib is None:
+        available_mib = psutil.virtual_memory().available // 2**20
     if needed > available_mib:
         raise HostLacksError(
             found=f"{available_mib} MiB of free memory",
@@ -349,29 +246,18 @@ def _wait_ready(nodes: Sequence[Node], timeout_s: float) -> None:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
             seconds = time.monotonic() - node.started_s
-            if _answers(node):
+            if node.answers():
                 node.ready_s = seconds
                 waiting.remove(node)
-            elif (ended := node.process.exit_code) is not None or seconds > timeout_s:
-                what = f"not ready in {timeout_s:g} s" if ended is None else f"ended with {ended}"
+            elif (ending := ending_of(node.process, node.heap_mib)) is not None:
+                raise NodeEndedError.of(ending)
+            elif seconds > timeout_s:
                 raise TrialError(
-                    found=f"node {node.name} {what}: {node.process.log_tail(3)}",
+                    found=f"node {node.name} not ready in {timeout_s:g} s: "
+                    f"{node.process.log_tail(3)}",
                     expected="a node that becomes ready",
                     next_step="try the same deployment by hand with 'sizebook stack up'",
                 )
         time.sleep(0.02 if waiting else 0.0)
     for node in nodes:
         node.host.let_go(node.process)
-
-
-def _answers(node: Node) -> bool:
-    port = node.management_port or int(node.url.rsplit(":", 1)[1])
-    path = "/actuator/health/readiness" if node.management_port else "/"
-    connection = http.client.HTTPConnection(node.host.address, port, timeout=2)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

@@ -8,12 +8,52 @@ from sizebook.model.deployment import JvmRole
 from sizebook.model.errors import UsageError
 
 PROPERTIES = {
+    "parts": "refstack.parts",
     "threads": "server.tomcat.threads.max",
+    "virtual_threads": "spring.threads.virtual.enabled",
     "connections": "server.tomcat.max-connections",
     "accept_queue": "server.tomcat.accept-count",
     "pool": "spring.datasource.hikari.maximum-pool-size",
     "remote_pool": "refstack.remote.max-connections",
+    "rpc_threads": "refstack.rpc.threads",
+    "connector_pool": "refstack.connector.pool",
+    "connector_wait": "refstack.connector.acquire-timeout",
+    "connector_timeout": "refstack.connector.call-timeout",
+    "login_iterations": "refstack.connector.iterations",
+    "consumers": "refstack.messaging.consumers",
+    "event_workers": "refstack.events.workers",
+    "senders": "refstack.broker.senders",
+    "consumer_window": "refstack.broker.consumer-window",
+    "broker_large_bytes": "refstack.broker.embedded.large-bytes",
+    "broker_queue_max_bytes": "refstack.broker.embedded.queue-max-bytes",
+    "broker_global_max_bytes": "refstack.broker.embedded.global-max-bytes",
+    "broker_full_policy": "refstack.broker.embedded.full-policy",
+    "broker_journal_type": "refstack.broker.embedded.journal-type",
     "cache": "refstack.backend.cache",
+    "xml_max_body": "refstack.xml.max-body",
+    "xml_max_depth": "refstack.xml.max-depth",
+    "payload_max": "refstack.bindings.max-payload",
+    "binding_timeout": "refstack.bindings.timeout",
+    "queue_threads": "refstack.bindings.queue-threads",
+    "queue_capacity": "refstack.bindings.queue-capacity",
+    "binding_rpc_threads": "refstack.bindings.rpc-threads",
+    "binding_rpc_capacity": "refstack.bindings.rpc-capacity",
+    "binding_rpc_growth": "refstack.bindings.rpc-growth",
+    "binding_rpc_idle": "refstack.bindings.rpc-idle",
+    "binding_shared_threads": "refstack.bindings.shared-threads",
+    "binding_shared_capacity": "refstack.bindings.shared-capacity",
+    "binding_virtual": "refstack.bindings.virtual",
+    "binding_connections": "refstack.bindings.connections",
+    "jms_senders": "refstack.bindings.jms-senders",
+    "jms_consumers": "refstack.bindings.jms-consumers",
+    "jms_window": "refstack.bindings.jms-window",
+    "jms_threads": "refstack.bindings.jms-threads",
+    "jms_persistent": "refstack.bindings.jms-persistent",
+    "pages": "refstack.pages.count",
+    "page_rows": "refstack.pages.rows",
+    "page_chart": "refstack.pages.chart",
+    "session_timeout": "refstack.pages.session-timeout",
+    "max_sessions": "refstack.pages.max-sessions",
     "fault_flights": "refstack.fault.flights",
     "fault_delay": "refstack.fault.delay",
 }
@@ -21,9 +61,17 @@ PROPERTIES = {
 
 
 def node_properties(
-    role: JvmRole, targets: Mapping[str, str], port: int, management_port: int
+    role: JvmRole,
+    targets: Mapping[str, str],
+    addresses: Mapping[str, str],
+    port: int,
+    management_port: int,
 ) -> dict[str, str]:
-    """Return the properties of one node; raises UsageError for a setting that does not exist."""
+    """Return the properties of one node; raises UsageError for a setting that does not exist.
+
+    ``targets`` and ``addresses`` are the URLs, and the remote procedures' addresses, of the roles
+    that the node may need.
+    """
     unknown = set(role.settings) - set(PROPERTIES)
     if unknown:
         raise UsageError(
@@ -40,6 +88,9 @@ def node_properties(
     }
     if role.role == "app" and "backend" in targets:
         properties["refstack.backend.url"] = targets["backend"]
+        properties["refstack.backend.rpc"] = addresses["backend"]
+    if "broker" in targets:
+        properties["refstack.broker.url"] = targets["broker"]
     for name, value in role.settings.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         properties[PROPERTIES[name]] = text

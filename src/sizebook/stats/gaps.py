@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import polars as pl
 
-FLOORS_S = {"server": 1.0, "database": 1.0, "generator": 1.0, "probes": 1.0}
+FLOORS_S = {
+    "server": 1.0,
+    "database": 1.0,
+    "balancer": 1.0,
+    "generator": 1.0,
+    "probes": 1.0,
+    "rows": 3600.0,
+}
 """Shortest interval by kind of source, whatever interval a trial asks for: a scrape costs its node
-some milliseconds, a query its database."""
+some milliseconds, a query its database; rows are counted before and after a trial only."""
+
+SERVERS_PER_S = 3
+"""Scrapes of all nodes together in a second. More nodes are asked less often each, so that looking
+costs each layout about the same, and the one thread that looks keeps up with nodes that are busy.
+"""
 
 SHORTEST_S = 0.1
 """Shortest interval of any probe: at 10 Hz the dearest ones would cost a tenth of a core."""
@@ -21,9 +33,14 @@ GAP_COLUMNS: dict[str, type[pl.DataType]] = {
 }
 
 
-def source_interval_s(source: str, interval_s: float) -> float:
-    """Return how often a source is read when a trial asks for this interval, in seconds."""
-    return max(interval_s, FLOORS_S.get(source.partition("/")[0], 0.0))
+def source_interval_s(source: str, interval_s: float, servers: int = 1) -> float:
+    """Return how often a source is read when a trial asks for this interval, in seconds.
+
+    ``servers`` is how many nodes have a ``server/...`` source.
+    """
+    kind = source.partition("/")[0]
+    shared_s = servers / SERVERS_PER_S if kind == "server" else 0.0
+    return max(interval_s, FLOORS_S.get(kind, 0.0), shared_s)
 
 
 def sampling_gaps(
@@ -77,7 +94,11 @@ def sampling_gaps(
         [by_source, silent.join(by_source, on="source", how="anti")], how="diagonal"
     )
     length_s = (end_ns - begin_ns) / 1e9
-    due = [int(length_s / source_interval_s(s, interval_s) + 1e-9) for s in by_source["source"]]
+    servers = int(by_source["source"].str.starts_with("server/").sum())
+    due = [
+        int(length_s / source_interval_s(source, interval_s, servers) + 1e-9)
+        for source in by_source["source"]
+    ]
     return (
         by_source.with_columns(pl.Series("due", due, pl.Int64))
         .with_columns(

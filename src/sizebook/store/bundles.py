@@ -297,12 +297,17 @@ def remove_partial(folder: Path) -> int:
 
 def newest_by_key(bundles: Iterable[Bundle]) -> dict[str, Bundle]:
     """Return the latest bundle of each cache key; completed ones win over failed ones."""
-    newest: dict[str, Bundle] = {}
+    return {each.record.key: each for each in newest_of(bundles, lambda one: one.record.key)}
+
+
+def newest_of(bundles: Iterable[Bundle], key: Callable[[Bundle], object]) -> list[Bundle]:
+    """Return the latest bundle of each key; completed ones win over failed ones."""
+    newest: dict[object, Bundle] = {}
     for bundle in bundles:
-        known = newest.get(bundle.record.key)
+        known = newest.get(key(bundle))
         if known is None or _rank(bundle) >= _rank(known):
-            newest[bundle.record.key] = bundle
-    return newest
+            newest[key(bundle)] = bundle
+    return list(newest.values())
 
 
 def _rank(bundle: Bundle) -> tuple[bool, str]:

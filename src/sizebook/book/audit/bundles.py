@@ -107,7 +107,8 @@ def _is_wanted(look: Look, target: Target) -> bool:
     if not target.chapters or look.bundle is None:
         return True
     more = (CALIBRATION,) if target.pages else ()
-    return look.bundle.record.trial.chapter in (*target.chapters, *more)
+    wanted = (*target.chapters, *target.lenders, *more)
+    return look.bundle.record.trial.chapter in wanted
 
 
 def look_at(path: Path) -> Look:

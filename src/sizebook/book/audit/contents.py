@@ -24,7 +24,7 @@ LookUp = Callable[[str], Claim | None]
 """Gives a report's claim by its id, None if there is none or it is not known here."""
 
 SVG = "image/svg+xml"
-_CLIP = re.compile(r"\bclip(\d+)\b")
+_COUNTED = re.compile(r"\b(clip|gradient_)\d+\b")
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,14 @@ def check_content(output: Output, look_up: LookUp) -> Iterator[Wrong]:
 
 
 def plain_svg(svg: str) -> str:
-    """Return an SVG with its clip paths numbered from 1: vl-convert counts on in one process."""
+    """Return an SVG with its clip paths and gradients numbered from 1.
+
+    vl-convert counts on in one process.
+    """
     numbers: dict[str, str] = {}
-    return _CLIP.sub(lambda clip: numbers.setdefault(clip[0], f"clip{len(numbers) + 1}"), svg)
+    return _COUNTED.sub(
+        lambda name: numbers.setdefault(name[0], f"{name[1]}{len(numbers) + 1}"), svg
+    )
 
 
 def _figure(output: Output, result: FigureResult) -> Iterator[Wrong]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sizebook.book.chapters import find_chapters
 from sizebook.book.crate.rules import is_crate
 from sizebook.book.site import list_pages
 from sizebook.model.errors import UsageError
@@ -49,6 +50,8 @@ class Target:
     """This checkout's own run: its site and its reported data are part of it."""
     chapters: tuple[str, ...] = ()
     """The only chapters to audit; empty: all."""
+    lenders: tuple[str, ...] = ()
+    """Those whose trials they borrow."""
 
     def place(self, path: Path) -> str:
         """Return how findings name a file or folder of the target."""
@@ -72,7 +75,8 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
     known = [name for name in list_pages(toc) if name.startswith(_PAGES)]
     pages = tuple(PageFile(name, project.book / f"{name}.ipynb") for name in known)
     _check_known(chapters, [page.chapter for page in pages])
-    folders = [project.runs / name for name in chapters] or [project.runs]
+    lenders = _lenders(project, chapters)
+    folders = [project.runs / name for name in (*chapters, *lenders)] or [project.runs]
     bundles, headless = _walk_all(folders)
     bundles += _published_and_cited(project, pages)
     return Target(
@@ -84,6 +88,7 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
         pages=tuple(page for page in pages if not chapters or page.chapter in chapters),
         own=True,
         chapters=tuple(chapters),
+        lenders=lenders,
     )
 
 
@@ -130,7 +135,15 @@ def folder_target(
         headless=headless,
         pages=tuple(page for page in pages if not chapters or page.chapter in chapters),
         chapters=tuple(chapters),
+        lenders=_lenders(project, chapters),
     )
+
+
+def _lenders(project: Project | None, chapters: Sequence[str]) -> tuple[str, ...]:
+    """Return the other chapters whose trials these borrow, each once."""
+    known = find_chapters(project.root) if chapters and project is not None else []
+    lent = [name for each in known if each.id in chapters for name in each.borrows]
+    return tuple(name for name in dict.fromkeys(lent) if name not in chapters)
 
 
 def _published_and_cited(project: Project, pages: Iterable[PageFile]) -> tuple[Path, ...]:

@@ -35,7 +35,8 @@ class ArchitectureTest {
 
     @Test
     void smallMainsStayWithoutSpring() {
-        noClasses().that().resideInAnyPackage("refstack.load..", "refstack.nullserver..")
+        noClasses().that().resideInAnyPackage("refstack.load..", "refstack.nullserver..",
+                "refstack.broker")
                 .should().dependOnClassesThat().resideInAPackage("org.springframework..")
                 .check(CLASSES);
     }

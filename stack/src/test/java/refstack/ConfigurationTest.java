@@ -7,8 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nodes that cannot start say why in one line, as processes of their own. */
 class ConfigurationTest {
@@ -16,8 +19,29 @@ class ConfigurationTest {
     private static final String DATABASE = "--spring.datasource.url=jdbc:postgresql:x";
 
     @ParameterizedTest
+    @ValueSource(strings = {"spring.threads.virtual.enabled", "refstack.bindings.virtual"})
+    @EnabledForJreRange(max = JRE.JAVA_20)
+    void virtualThreadsAreRefusedWhereThereAreNone(String name)
+            throws IOException, InterruptedException {
+        aWrongSettingEndsInOneLine("--" + name + "=true",
+                name + " is 'true': it needs Java 21 or later, and this is Java ");
+    }
+
+    @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
+        "--refstack.parts=rest,mail | refstack.parts is 'rest,mail': it must list some of [rest,",
+        "--refstack.parts=connectors | refstack.backend.url is not set: an app node with part conn",
+        "--refstack.parts=connectors --refstack.backend.url=http://x:1 | refstack.backend.rpc is n",
+        "--refstack.parts=connectors --refstack.backend.url=http://x:1 --refstack.backend.rpc=x |r",
+        "--refstack.connector.pool=0 | refstack.connector.pool is '0': it must be a whole number",
+        "--refstack.bindings.rpc-threads=0 | refstack.bindings.rpc-threads is '0': it must be a",
+        "--refstack.bindings.shared-threads=-1 | shared-threads is '-1': it must be a whole number",
+        "--refstack.pages.chart=1B | refstack.pages.chart must be from 32 bytes to 16 MB",
+        "--refstack.parts=bindings --refstack.backend.url=http://x:1 | refstack.backend.rpc is not",
+        "--refstack.parts=xml --refstack.backend.url=http://x:1 | must be empty: parts xml and",
         "--refstack.role=nobody | refstack.role is 'nobody': it must be one of [app, backend]",
+        "--refstack.broker.url=localhost:1 | refstack.broker.url is 'localhost:1': it must look",
+        "--refstack.broker.embedded.colour=red | unknown broker setting 'colour'",
         "--refstack.backend.url=localhost:1 | refstack.backend.url is 'localhost:1': it must",
         "--spring.datasource.url=jdbc:mysql:x | spring.datasource.url must look like jdbc:postg",
         "--server.tomcat.threads.max=0 | server.tomcat.threads.max is '0': it must be a whole",
@@ -31,7 +55,7 @@ class ConfigurationTest {
         if (!setting.contains("datasource")) {
             command.add(DATABASE);
         }
-        command.add(setting);
+        command.addAll(List.of(setting.split(" ")));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(),
                 StandardCharsets.UTF_8);

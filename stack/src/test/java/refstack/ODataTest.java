@@ -91,7 +91,7 @@ class ODataTest {
         Answer answer = app.get(Paths.STANDARD + "$metadata");
         assertThat(answer.type()).startsWith("application/xml");
         assertThat(answer.body()).contains("<EntityType Name=\"Flight\">",
-                "<PropertyRef Name=\"fldate\">", "Name=\"price\" Type=\"Edm.Decimal\"",
+                "<PropertyRef Name=\"fldate\"/>", "Name=\"price\" Type=\"Edm.Decimal\"",
                 "<EntitySet Name=\"FlightCollection\"");
     }
 

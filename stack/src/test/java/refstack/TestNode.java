@@ -19,13 +19,19 @@ final class TestNode implements AutoCloseable {
             .version(HttpClient.Version.HTTP_1_1).build();
     private static TestNode shared;
 
-    private final int port = freePort();
+    private static final String PORT = "--server.port=";
+
+    private final int port;
     private final int managementPort = freePort();
     private final ConfigurableApplicationContext context;
 
     private TestNode(String... settings) {
         List<String> arguments = new ArrayList<>(List.of(settings));
-        arguments.add("--server.port=" + port);
+        port = arguments.stream().filter(setting -> setting.startsWith(PORT))
+                .mapToInt(setting -> Integer.parseInt(setting.substring(PORT.length())))
+                .findFirst().orElseGet(TestNode::freePort);
+        arguments.removeIf(setting -> setting.startsWith(PORT));
+        arguments.add(PORT + port);
         arguments.add("--management.server.port=" + managementPort);
         context = RefStack.application().run(arguments.toArray(String[]::new));
     }
@@ -68,9 +74,17 @@ final class TestNode implements AutoCloseable {
         return send("GET", "http://127.0.0.1:" + managementPort + path);
     }
 
+    Answer post(String path, byte[] body, String... headers) {
+        return send("POST", root() + path, HttpRequest.BodyPublishers.ofByteArray(body), headers);
+    }
+
     Answer send(String method, String url, String... headers) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url))
-                .method(method, HttpRequest.BodyPublishers.noBody());
+        return send(method, url, HttpRequest.BodyPublishers.noBody(), headers);
+    }
+
+    private Answer send(String method, String url, HttpRequest.BodyPublisher body,
+            String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url)).method(method, body);
         if (headers.length > 0) {
             request.headers(headers);
         }

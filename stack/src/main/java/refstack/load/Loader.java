@@ -23,6 +23,12 @@ import org.postgresql.copy.CopyManager;
  */
 final class Loader {
 
+    /** Every part has its own tables; those of the flights are the first. */
+    private static final List<String> SCHEMAS = List.of(
+            "schema.sql", "/refstack/connector/schema.sql", "/refstack/xml/schema.sql",
+            "/refstack/events/schema.sql", "/refstack/messaging/schema.sql",
+            "/refstack/bindings/schema.sql");
+
     private final Connection connection;
 
     Loader(Connection connection) {
@@ -56,7 +62,9 @@ final class Loader {
         connection.setAutoCommit(false);
         Map<String, Long> rows = new LinkedHashMap<>();
         try (Statement statement = connection.createStatement()) {
-            statement.execute(schema());
+            for (String schema : SCHEMAS) {
+                statement.execute(text(schema));
+            }
             CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
             for (Table table : tables) {
                 rows.put(table.name(),
@@ -81,8 +89,8 @@ final class Loader {
         }
     }
 
-    private static String schema() {
-        try (InputStream in = Loader.class.getResourceAsStream("schema.sql")) {
+    private static String text(String resource) {
+        try (InputStream in = Loader.class.getResourceAsStream(resource)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -21,12 +21,15 @@ class ReadyLine {
         this.environment = environment;
     }
 
+    /** The port of remote procedure calls is there only in a node that has one. */
     @EventListener
     void onReady(ApplicationReadyEvent event) {
-        LOGGER.info("ready role={} port={} management={} seconds={} java={}",
+        String rpc = environment.getProperty("local.rpc.port");
+        LOGGER.info("ready role={} port={} management={}{} seconds={} java={}",
                 Role.of(environment).name().toLowerCase(Locale.ROOT),
                 environment.getProperty("local.server.port"),
                 environment.getProperty("local.management.port"),
+                rpc == null ? "" : " rpc=" + rpc,
                 event.getTimeTaken().toMillis() / 1000.0,
                 Runtime.version());
     }

@@ -12,12 +12,15 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.UriInfo;
 import java.net.URI;
 import java.util.List;
+import java.util.Optional;
 import org.springframework.stereotype.Component;
+import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Flight;
 import refstack.core.FlightBackend;
 import refstack.core.FlightKey;
 import refstack.core.FlightSummary;
+import refstack.core.Part;
 import refstack.core.ReferenceSizes;
 import refstack.core.Role;
 
@@ -25,14 +28,16 @@ import refstack.core.Role;
 @Path("flights")
 @Component
 @ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.REST)
 public class FlightResource {
 
     private final FlightBackend backend;
-    private final AtomPadding padding;
+    private final Optional<AtomPadding> padding;
 
-    FlightResource(FlightBackend backend, ReferenceSizes sizes) {
+    /** Takes the sizes to pad to, which a node has only with part odata. */
+    FlightResource(FlightBackend backend, Optional<ReferenceSizes> sizes) {
         this.backend = backend;
-        this.padding = new AtomPadding(sizes);
+        this.padding = sizes.map(AtomPadding::new);
     }
 
     @GET
@@ -46,8 +51,10 @@ public class FlightResource {
     @GET
     @Produces("application/xml;qs=0.5")
     public Object listAsXml(@QueryParam("pad") String pad, @Context UriInfo uri) {
+        Optional<AtomPadding> wanted = padding(pad);
         List<FlightSummary> flights = backend.list();
-        return isPadded(pad) ? padding.list(flights, server(uri)) : new FlightList(flights);
+        return wanted.<Object>map(to -> to.list(flights, server(uri)))
+                .orElseGet(() -> new FlightList(flights));
     }
 
     @GET
@@ -67,9 +74,9 @@ public class FlightResource {
     public Object detailAsXml(@PathParam("carrid") String carrid,
             @PathParam("connid") String connid, @PathParam("fldate") String fldate,
             @QueryParam("pad") String pad, @Context UriInfo uri) {
-        boolean padded = isPadded(pad);
+        Optional<AtomPadding> wanted = padding(pad);
         Flight flight = detail(carrid, connid, fldate);
-        return padded ? padding.detail(flight, server(uri)) : flight;
+        return wanted.<Object>map(to -> to.detail(flight, server(uri))).orElse(flight);
     }
 
     private Flight detail(String carrid, String connid, String fldate) {
@@ -77,11 +84,18 @@ public class FlightResource {
                 .orElseThrow(() -> new NotFoundException("There is no such flight."));
     }
 
-    private static boolean isPadded(String pad) {
-        if (pad != null && !"atom".equals(pad)) {
+    /** The padding that is wanted, if any. */
+    private Optional<AtomPadding> padding(String pad) {
+        if (pad == null) {
+            return Optional.empty();
+        }
+        if (!"atom".equals(pad)) {
             throw new BadRequestException("pad can only be 'atom'.");
         }
-        return pad != null;
+        if (padding.isEmpty()) {
+            throw new BadRequestException("This node has no Atom to pad to: part odata is off.");
+        }
+        return padding;
     }
 
     private static void refusePadding(String pad) {

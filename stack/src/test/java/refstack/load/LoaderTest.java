@@ -24,7 +24,19 @@ class LoaderTest {
                 .containsEntry("flight", 30L).containsEntry("connection", 24L);
         assertThat(first.json()).startsWith("{\"seed\":1,\"tables\":{\"carrier\":8,")
                 .endsWith("\"sha256\":\"" + first.sha256() + "\"}").doesNotContain("\n");
-        assertThat(rowsOf(url)).isEqualTo(30);
+        assertThat(rowsOf(url, "flight")).isEqualTo(30);
+    }
+
+    @Test
+    void partsHaveTheirTablesAndLoadingEmptiesThem() throws Exception {
+        String url = TestDatabase.emptyUrl("parts");
+        load(url, 30, 1);
+        try (Connection connection = DriverManager.getConnection(url)) {
+            connection.createStatement().execute(
+                    "insert into connector_message (id, way, bytes) values ('x', 'rpc', 1)");
+        }
+        load(url, 30, 1);
+        assertThat(rowsOf(url, "connector_message")).isZero();
     }
 
     @Test
@@ -48,10 +60,10 @@ class LoaderTest {
         }
     }
 
-    private static int rowsOf(String url) throws Exception {
+    private static int rowsOf(String url, String table) throws Exception {
         try (Connection connection = DriverManager.getConnection(url);
                 ResultSet row = connection.createStatement()
-                        .executeQuery("select count(*) from flight")) {
+                        .executeQuery("select count(*) from " + table)) {
             row.next();
             return row.getInt(1);
         }

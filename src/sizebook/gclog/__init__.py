@@ -1,0 +1,18 @@
+"""Floor 1: logs of HotSpot's garbage collectors as data, summed up, with advice on the heap."""
+
+from sizebook.gclog.advice import Advice, Finding, advise
+from sizebook.gclog.lines import GcLogError
+from sizebook.gclog.reading import Cut, GcLog, read_gc_log
+from sizebook.gclog.summary import GcSummary, summarise
+
+__all__ = [
+    "Advice",
+    "Cut",
+    "Finding",
+    "GcLog",
+    "GcLogError",
+    "GcSummary",
+    "advise",
+    "read_gc_log",
+    "summarise",
+]

@@ -1,0 +1,150 @@
+"""A GC log as data: :func:`read_gc_log`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sizebook.gclog import cycles, messages
+from sizebook.gclog.facts import Facts, out_of_memory, read_facts
+from sizebook.gclog.lines import Lines, read_lines
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a log is not whole."""
+
+    begin: bool
+    """Whether it begins after the JVM's start, as a rotated file or a part of a log does."""
+    end: bool
+    """Whether it ends within a line or a collection."""
+
+
+@dataclass(frozen=True)
+class GcLog:
+    """The collections of one log.
+
+    Times ending in ``_s`` are the log's own (seconds since the JVM's start, or since the first line
+    where it only has another clock; null without any), those ending in ``_ns`` CLOCK_MONOTONIC
+    (``timenanos``), null where the log does not have them. ``run`` counts starts of a JVM in it.
+    Sizes are as exact as the log: MiB, KiB with Serial and Parallel, 2 MiB with ZGC.
+    """
+
+    facts: Facts
+    collections: pl.DataFrame
+    """A row a collection that ended, in the order of their ends: ``run``, ``id``, ``begin_s``,
+    ``end_s``, ``begin_ns``, ``end_ns``, ``kind`` (one of ``cycles.KINDS``), ``name`` (the log's),
+    ``cause``, ``before_bytes``, ``after_bytes``, ``total_bytes`` (committed), ``peak_bytes`` and
+    ``live_bytes`` (ZGC), ``allocated_bytes`` (meanwhile; ZGC, Shenandoah), ``pauses``,
+    ``pause_ns``,
+    ``longest_pause_ns`` (null where the log leaves pauses out or begins within),
+    ``concurrent_ns`` (beside the application), ``is_explicit``, ``is_allocation_failure``,
+    ``is_evacuation_failure``."""
+    pauses: pl.DataFrame
+    """A row a stop-the-world pause: ``run``, ``id`` of its collection, ``name``, begin and end,
+    ``pause_ns``, and heap sizes where the pause has them."""
+    stalls: pl.DataFrame
+    """A row each time that no room was left: ``kind`` (allocation stall, relocation stall;
+    degenerated, full: Shenandoah's; evacuation failure: G1's, Serial's), ``thread``,
+    ``end_s``, ``end_ns``, ``stalled_ns``."""
+    safepoints: pl.DataFrame
+    """A row each stop of the application for whatever reason: ``reaching_ns``, ``total_ns``."""
+    requests: pl.DataFrame
+    """A row each allocation that failed at first, where the log tells its size."""
+    out_of_memory: pl.DataFrame
+    """A row each time that the log says that memory ran out."""
+    is_cut: Cut
+    lines: int
+    strange_lines: int
+    """Lines that are none of unified logging's; they are left out."""
+    first_s: float | None
+    """Time of the first line."""
+    last_s: float | None
+    """Time of the last line that was read."""
+    first_ns: int | None
+    last_ns: int | None
+
+
+def read_gc_log(source: Path | bytes) -> GcLog:
+    """Return a log of HotSpot's unified logging (``-Xlog:gc`` or ``-Xlog:gc*,safepoint``) as data.
+
+    Any decorations, Java 17 to 25; Serial, Parallel, G1, ZGC, Shenandoah. A log may begin and end
+    anywhere: what is not whole is left out or null. Raises GcLogError for other files.
+    """
+    lines = read_lines(source)
+    steps = messages.steps(lines)
+    pauses = cycles.pauses(steps)
+    collections = cycles.collections(lines, steps)
+    facts = read_facts(lines)
+    frame = lines.frame
+    return GcLog(
+        facts=facts,
+        collections=collections,
+        pauses=pauses,
+        stalls=_stalls(lines, collections, facts.collector),
+        safepoints=messages.safepoints(lines),
+        requests=messages.requests(lines),
+        out_of_memory=out_of_memory(lines),
+        is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, collections)),
+        lines=lines.total,
+        strange_lines=lines.strange,
+        first_s=lines.first_s,
+        last_s=_number(frame["at_s"].max()),
+        first_ns=_whole(frame["at_ns"].min()),
+        last_ns=_whole(frame["at_ns"].max()),
+    )
+
+
+def _stalls(lines: Lines, collections: pl.DataFrame, collector: str) -> pl.DataFrame:
+    own = pl.lit(collector == "Shenandoah")  # to the others a full collection is nothing unusual
+    told = messages.stalls(lines).select(
+        "run", "kind", "thread", end_s="at_s", end_ns="at_ns", stalled_ns="stalled_ns"
+    )
+    whole = collections.with_columns(thread=pl.lit(None, dtype=pl.String))
+    parts = [told.with_columns(pl.col("kind").str.to_lowercase())]
+    for kind, which in (
+        ("degenerated", pl.col("kind") == "degenerated"),
+        ("full", own & (pl.col("kind") == "full") & ~pl.col("is_explicit")),
+        ("evacuation failure", pl.col("is_evacuation_failure")),
+    ):
+        parts.append(
+            whole.filter(which).select(
+                "run",
+                pl.lit(kind).alias("kind"),
+                "thread",
+                "end_s",
+                "end_ns",
+                stalled_ns="pause_ns",
+            )
+        )
+    return pl.concat(parts).sort("run", "end_s", maintain_order=True)
+
+
+def _begins_late(lines: Lines) -> bool:
+    """Return whether no line of a JVM's start comes before the first collection."""
+    if lines.frame.is_empty():
+        return True
+    numbered = lines.frame["message"].str.starts_with("GC(")
+    first = numbered.arg_max() if numbered.any() else len(numbered)
+    head = lines.frame["message"].head(first or 0)
+    return not head.str.contains(r"^(?:Using [A-Z]|Version: )").any()
+
+
+def _ends_early(lines: Lines, steps: pl.DataFrame, collections: pl.DataFrame) -> bool:
+    if not lines.ends_whole:
+        return True
+    if steps.is_empty():
+        return False
+    last = steps.filter(pl.col("run") == pl.col("run").max())
+    known = collections.filter(pl.col("run") == last["run"][0])["id"]
+    return not last["id"].is_in(known.implode()).all()
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _whole(value: object) -> int | None:
+    return int(value) if isinstance(value, int) else None

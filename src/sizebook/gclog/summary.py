@@ -1,0 +1,326 @@
+"""A GC log summed up over a window of time: :func:`summarise`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from sizebook.gclog.facts import Facts
+from sizebook.gclog.reading import GcLog
+
+STOPPING = ("young", "mixed", "full", "degenerated")
+"""Kinds of collections that are one pause."""
+STILL_SHARE = 0.01
+"""A heap that changed by a smaller share between two collections stood still."""
+EPISODE_SHARE = 0.05
+"""Growth between full collections up to which they belong to one exhaustion."""
+_OF_WHOLE_HEAP = ("full", "degenerated", "concurrent cycle")
+
+LiveFrom = Literal["full", "marking", "mixed", "cycle", "young", ""]
+
+
+@dataclass(frozen=True)
+class GcSummary:
+    """Counters of a window of a log; None where the log does not tell."""
+
+    facts: Facts
+    window_s: float | None
+    """Length of the window."""
+    collections: int
+    by_kind: Mapping[str, int]
+    by_cause: Mapping[str, int]
+    allocation_failures: int
+    """Collections because an allocation found no room, with every collector's own name for it."""
+    explicit_collections: int
+    """Collections that somebody asked for, such as ``System.gc()``."""
+    humongous_collections: int
+    """Collections of G1 because of objects of half a region or more."""
+    evacuation_failures: int
+    stalls: int
+    """Times that a thread waited for room (ZGC), or that a collection beside the application had to
+    be finished with the application stopped (Shenandoah)."""
+    stalled_ns: int
+    pauses: int | None
+    """Stop-the-world pauses; of ZGC they are only in a log of ``gc*``."""
+    pause_ns: int | None
+    """Sum of the pauses within the window."""
+    mean_pause_ns: float | None
+    longest_pause_ns: int | None
+    longest_pause_at_s: float | None
+    overhead_share: float | None
+    """Share of the window in which the application stood still for collections."""
+    explicit_pause_ns: int
+    """Part of ``pause_ns`` in explicit collections."""
+    concurrent_share: float | None
+    """Share of the window in which a collection beside the application was under way."""
+    stopped_share: float | None
+    """Share of the window in safepoints of whatever reason; None in a log without safepoints."""
+    longest_cycle_ns: int | None
+    """Longest collection beside the application, from begin to end."""
+    heap_exhaustions: int
+    """Times that the log says that memory ran out, or that full collections followed on each other
+    with nothing allocated between."""
+    largest_request_bytes: int | None
+    """Largest allocation that failed at first; only Shenandoah says it."""
+    allocated_bytes: int | None
+    """Allocated between the first and the last collection."""
+    allocated_per_s: float | None
+    live_bytes: int | None
+    """What is in use after the collection that tells it best: see ``live_from``."""
+    live_from: LiveFrom
+    """Kind of that collection; after ``young`` it is only known that not more is live."""
+    after_full_bytes: int | None
+    """Median heap in use after a full collection; so for mixed and young ones."""
+    after_mixed_bytes: int | None
+    after_young_bytes: int | None
+    rise_bytes: int | None
+    """How much the live set rose from the window's first to its last third; None with fewer than
+    six collections that tell it."""
+    peak_used_bytes: int | None
+    heap_bytes: int | None
+    """Largest size the heap had."""
+
+
+def summarise(
+    log: GcLog,
+    begin_ns: int | None = None,
+    end_ns: int | None = None,
+    seconds: float | None = None,
+) -> GcSummary:
+    """Return the counters of a log, or of the part of it between two times of CLOCK_MONOTONIC.
+
+    A collection belongs to the window in which it ends; of its pauses counts what lies within.
+    ``seconds`` is the window's length where the log itself begins or ends within it. Raises
+    ValueError for times without ``timenanos`` in the log, and for a window that ends before it
+    begins.
+    """
+    if (begin_ns is not None or end_ns is not None) and log.first_ns is None and log.lines:
+        raise ValueError("the log has no times of CLOCK_MONOTONIC")
+    low = begin_ns if begin_ns is not None else log.first_ns
+    high = end_ns if end_ns is not None else log.last_ns
+    by_ns = begin_ns is not None or end_ns is not None
+    if by_ns and low is not None and high is not None and high < low:
+        raise ValueError("the window ends before it begins")
+    if not by_ns:
+        low = high = None
+
+    def within(frame: pl.DataFrame, column: str = "end_ns") -> pl.DataFrame:
+        return frame.filter(pl.col(column).is_between(low, high)) if by_ns else frame
+
+    found = within(log.collections)
+    pauses: pl.DataFrame | None = log.pauses
+    if by_ns:
+        pauses = _clipped(log.pauses, low or 0, high or 0)
+    if log.facts.collector == "ZGC" and log.pauses.is_empty() and not log.collections.is_empty():
+        pauses = None
+    if by_ns and low is not None and high is not None:
+        window_s: float | None = (high - low) / 1e9
+    elif log.first_s is not None and log.last_s is not None:
+        window_s = log.last_s - log.first_s
+    else:
+        window_s = None
+    if seconds is not None:
+        window_s = seconds
+    stalls = within(log.stalls)
+    stalls = stalls.filter(pl.col("kind") != "evacuation failure")
+    stops = within(log.safepoints, "at_ns")
+    paused = int(pauses["pause_ns"].sum()) if pauses is not None else None
+    longest = pauses.sort("pause_ns").tail(1) if pauses is not None and pauses.height else None
+    explicit = found.filter("is_explicit")
+    allocated, over_s = _allocated(found, within(log.pauses), log.facts.collector)
+    live, live_from = _live(found)
+    return GcSummary(
+        facts=log.facts,
+        window_s=window_s,
+        collections=found.height,
+        by_kind=_counts(found, "kind"),
+        by_cause=_counts(found, "cause"),
+        allocation_failures=int(found["is_allocation_failure"].sum()),
+        explicit_collections=explicit.height,
+        humongous_collections=found.filter(
+            pl.col("cause") == "G1 Humongous Allocation", pl.col("kind").is_in(STOPPING)
+        ).height,
+        evacuation_failures=int(found["is_evacuation_failure"].sum()),
+        stalls=stalls.height,
+        stalled_ns=int(stalls["stalled_ns"].sum()),
+        pauses=None if pauses is None else pauses.height,
+        pause_ns=paused,
+        mean_pause_ns=_float(pauses["pause_ns"].mean()) if pauses is not None else None,
+        longest_pause_ns=None if longest is None else int(longest["pause_ns"][0]),
+        longest_pause_at_s=None if longest is None else _float(longest["begin_s"][0]),
+        overhead_share=_share(paused, window_s),
+        explicit_pause_ns=int(explicit["pause_ns"].sum()),
+        concurrent_share=_share(_beside_ns(found, low, high), window_s),
+        stopped_share=None
+        if log.safepoints.is_empty()
+        else _share(int(stops["total_ns"].sum()), window_s),
+        longest_cycle_ns=_int(
+            found.filter(pl.col("concurrent_ns") > 0)
+            .select(pl.col("concurrent_ns") + pl.col("pause_ns").fill_null(0))
+            .to_series()
+            .max()
+        ),
+        heap_exhaustions=_exhaustions(found, within(log.out_of_memory, "at_ns")),
+        largest_request_bytes=_int(within(log.requests, "at_ns")["requested_bytes"].max()),
+        allocated_bytes=allocated,
+        allocated_per_s=allocated / over_s if allocated is not None and over_s else None,
+        live_bytes=live,
+        live_from=live_from,
+        after_full_bytes=_after(found, "full"),
+        after_mixed_bytes=_after(found, "mixed"),
+        after_young_bytes=_after(found, "young"),
+        rise_bytes=_rise(found, live_from),
+        peak_used_bytes=_int(
+            found.select(pl.max_horizontal("before_bytes", "after_bytes", "peak_bytes"))
+            .to_series()
+            .max()
+        ),
+        heap_bytes=_int(found["total_bytes"].max()) or log.facts.heap_max_bytes,
+    )
+
+
+def _clipped(pauses: pl.DataFrame, low: int, high: int) -> pl.DataFrame:
+    """Return the pauses that touch the window, with the part that lies within."""
+    return pauses.filter((pl.col("end_ns") > low) & (pl.col("begin_ns") < high)).with_columns(
+        pause_ns=pl.min_horizontal("end_ns", pl.lit(high))
+        - pl.max_horizontal("begin_ns", pl.lit(low))
+    )
+
+
+def _beside_ns(found: pl.DataFrame, low: int | None, high: int | None) -> int:
+    """Return the time with a collection beside the application: those that overlap count once.
+
+    Generational collectors run young ones within an old one.
+    """
+    begin, end = pl.col("begin_s") * 1e9, pl.col("end_s") * 1e9
+    if low is not None and high is not None:
+        begin, end = pl.col("begin_ns").clip(low, high), pl.col("end_ns").clip(low, high)
+    spans = (
+        found.filter(pl.col("concurrent_ns") > 0)
+        .select(begin=begin, end=end)
+        .drop_nulls()
+        .sort("begin")
+        .with_columns(seen=pl.col("end").cum_max().shift(1))
+    )
+    new = pl.col("end") - pl.max_horizontal("begin", "seen")
+    return round(float(spans.select(new.clip(lower_bound=0).sum()).item()))
+
+
+def _allocated(
+    found: pl.DataFrame, pauses: pl.DataFrame, collector: str
+) -> tuple[int | None, float | None]:
+    """Return bytes allocated from the first to the last collection, and the seconds between.
+
+    The heap grows by it from the end of one collection to the begin of the next; collections beside
+    the application tell what came meanwhile. Each size is as exact as the log's.
+    """
+    if collector in ("ZGC", "Shenandoah"):
+        events = found.filter(pl.col("before_bytes").is_not_null())
+        if events.height and events["allocated_bytes"].null_count() and collector == "ZGC":
+            return None, None
+        meanwhile = pl.col("allocated_bytes").fill_null(0)
+    else:
+        stops = found.filter(pl.col("kind").is_in(STOPPING))
+        columns = ["run", "end_s", "before_bytes", "after_bytes"]
+        inner = pauses.filter(pl.col("name").is_in(["Remark", "Cleanup"]))
+        events = pl.concat([stops.select(columns), inner.select(columns)]).drop_nulls(
+            ["before_bytes", "after_bytes"]
+        )
+        events = events.sort("run", "end_s", maintain_order=True)
+        meanwhile = pl.lit(0)
+    if events.height < 2:
+        return None, None
+    between = (pl.col("before_bytes") - pl.col("after_bytes").shift()).clip(0)
+    rows = events.select(
+        "run",
+        "end_s",
+        grown=(between + meanwhile).over("run"),
+        passed=pl.col("end_s").diff().over("run"),
+    ).filter(pl.col("grown").is_not_null())
+    total = int(rows["grown"].sum())
+    passed = _float(rows["passed"].sum())
+    return total, passed if passed and rows["passed"].null_count() == 0 else None
+
+
+def _live(found: pl.DataFrame) -> tuple[int | None, LiveFrom]:
+    """Return what the later half of the collections that tell it best says is live."""
+    ways: tuple[tuple[LiveFrom, pl.Expr, str], ...] = (
+        ("marking", pl.col("live_bytes").is_not_null(), "live_bytes"),
+        ("full", pl.col("kind") == "full", "after_bytes"),
+        ("cycle", pl.col("kind").is_in(["degenerated"]), "after_bytes"),
+        ("cycle", (pl.col("kind") == "concurrent cycle") & (pl.col("cause") != ""), "after_bytes"),
+        ("mixed", pl.col("kind") == "mixed", "after_bytes"),
+        ("young", pl.col("kind").str.contains("young"), "after_bytes"),
+    )
+    g1 = found.filter(pl.col("kind").is_in(["young", "mixed"])).height > 0
+    for name, which, column in ways:
+        if g1 and name == "cycle":
+            continue  # a cycle of G1 marks, and leaves most of what is free to mixed collections
+        values = found.filter(which)[column].drop_nulls()
+        if len(values):
+            later = values.tail((len(values) + 1) // 2)
+            exact = name in ("marking", "full")
+            return _int(later.median() if exact else later.min()), name
+    return None, ""
+
+
+def _rise(found: pl.DataFrame, live_from: LiveFrom) -> int | None:
+    column = "live_bytes" if live_from == "marking" else "after_bytes"
+    kinds = {"full": ["full"], "mixed": ["mixed"], "young": ["young", "concurrent young"]}
+    which = pl.col("kind").is_in(kinds.get(live_from, list(_OF_WHOLE_HEAP)))
+    values = found.filter(which)[column].drop_nulls()
+    if len(values) < 6:
+        return None
+    third = len(values) // 3
+    first, last = values.head(third).median(), values.tail(third).median()
+    return _int((_float(last) or 0.0) - (_float(first) or 0.0))
+
+
+def _exhaustions(found: pl.DataFrame, said: pl.DataFrame) -> int:
+    """Return how often the collector could do no more.
+
+    Before a JVM gives up it collects the whole heap twice in a row, with nothing allocated between
+    and the second time without sparing soft references (``satisfy_failed_allocation`` of each
+    collector). Collections because of class metadata are no matter of the heap.
+    """
+    whole = found.filter(
+        (pl.col("kind") == "full")
+        & ~pl.col("is_explicit")
+        & ~pl.col("cause").str.starts_with("Metadata").fill_null(False)
+    )
+    grown = (pl.col("before_bytes") - pl.col("after_bytes").shift()).abs() / pl.col("total_bytes")
+    grown = pl.when(pl.col("run") == pl.col("run").shift()).then(grown)
+    episodes, within = 0, False
+    for share in whole.select(grown).to_series().fill_null(1.0):
+        episodes += share <= STILL_SHARE and not within
+        within = share <= (EPISODE_SHARE if within else STILL_SHARE)
+    return max(episodes, said.height)
+
+
+def _counts(found: pl.DataFrame, column: str) -> dict[str, int]:
+    rows = (
+        found.drop_nulls(column)
+        .group_by(column)
+        .len()
+        .sort("len", column, descending=[True, False])
+    )
+    return {str(name): int(count) for name, count in rows.iter_rows()}
+
+
+def _after(found: pl.DataFrame, kind: str) -> int | None:
+    return _int(found.filter(pl.col("kind") == kind)["after_bytes"].median())
+
+
+def _share(ns: int | None, window_s: float | None) -> float | None:
+    return ns / 1e9 / window_s if ns is not None and window_s else None
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _int(value: object) -> int | None:
+    return round(value) if isinstance(value, int | float) else None

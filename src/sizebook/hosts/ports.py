@@ -1,0 +1,58 @@
+"""TCP ports for servers that are started a moment later, out of the way of outgoing connections."""
+
+from __future__ import annotations
+
+import random
+import socket
+from pathlib import Path
+
+LOWEST, HIGHEST = 15_000, 49_151
+"""Ports below those that the registry leaves to outgoing connections (RFC 6335)."""
+_OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_OUTGOING_ELSEWHERE = (32_768, 65_535)
+_TRIES = 200
+
+
+class Ports:
+    """Hands out ports of one address, each once.
+
+    A port that the system chooses (bind to port 0) comes from the range of outgoing connections:
+    until a JVM listens, seconds later, any client may get it. These come from outside that range.
+    """
+
+    def __init__(self, address: str, outgoing: tuple[int, int] | None = None) -> None:
+        """``outgoing`` is the system's range of ports of outgoing connections."""
+        self._address = address
+        low, high = outgoing or outgoing_range()
+        self._left = [port for port in range(LOWEST, HIGHEST + 1) if not low <= port <= high]
+        random.SystemRandom().shuffle(self._left)
+
+    def take(self) -> int:
+        """Return a port that is free now; the system's choice if none outside its range is."""
+        for _ in range(min(_TRIES, len(self._left))):
+            port = self._left.pop()
+            if _bound(self._address, port):
+                return port
+        return _bound(self._address, 0)
+
+
+def outgoing_range() -> tuple[int, int]:
+    """Return lowest and highest port of outgoing connections, as the system states them."""
+    try:
+        low, high = map(int, _OUTGOING.read_text().split())
+    except (OSError, ValueError):
+        return _OUTGOING_ELSEWHERE
+    return low, high
+
+
+def _bound(address: str, port: int) -> int:
+    """Return the port at which a socket could be bound, 0 if it could not."""
+    with socket.socket() as probe:
+        try:
+            probe.bind((address, port))
+        except OSError:
+            if port == 0:
+                raise
+            return 0
+        found: int = probe.getsockname()[1]
+        return found

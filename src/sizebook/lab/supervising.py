@@ -1,0 +1,104 @@
+"""Nodes that may run out of memory: seen, written down, started again; and ends nobody allowed."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+from sizebook.model.bundle import OUT_OF_MEMORY, START, StackEvent
+from sizebook.model.errors import UserError
+from sizebook.model.trial import Exhaustion, TrialSpec
+from sizebook.stack import RunningStack
+from sizebook.stack.endings import Ending, NodeEndedError, ending_of
+
+_LOOK_EVERY_S = 0.02
+
+
+@contextlib.contextmanager
+def supervised(stack: RunningStack, spec: TrialSpec, events: list[StackEvent]) -> Iterator[None]:
+    """Look after the nodes that may run out of memory, each from a thread; add to ``events``.
+
+    Each end for lack of memory is an event, and so is each start that follows; a start that ends
+    the same way is followed by the next. On leaving, a start under way is finished and none begun.
+    Raises what a start raised, such as TrialError if the node does not become ready.
+    """
+    over = threading.Event()
+    failures: list[UserError] = []
+
+    def look_after(one: Exhaustion) -> None:
+        try:
+            _look_after(stack, one, events, over)
+        except UserError as error:
+            failures.append(error)
+
+    threads = [
+        threading.Thread(target=look_after, args=(one,), name=f"sizebook-supervisor-{name}")
+        for name, one in spec.exhaustible().items()
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+
+
+def unexpected_ending(stack: RunningStack, spec: TrialSpec) -> Ending | None:
+    """Return how the first process ended that had to run on; None: all run that should."""
+    may = spec.exhaustible()
+    for ending in stack.endings():
+        if not (ending.out_of_memory and ending.name in may):
+            return ending
+    return None
+
+
+def end_event(ending: Ending, at_ns: int) -> StackEvent:
+    """Return the event that a node ran out of memory."""
+    return StackEvent(
+        action=OUT_OF_MEMORY,
+        node=ending.name,
+        begin_ns=at_ns,
+        end_ns=at_ns,
+        heap_mib=ending.heap_mib,
+        detail=ending.out_of_memory,
+    )
+
+
+def _look_after(
+    stack: RunningStack, one: Exhaustion, events: list[StackEvent], over: threading.Event
+) -> None:
+    node, heaps = stack.node(one.node), iter(one.heaps_mib)
+    while True:
+        is_over = over.wait(_LOOK_EVERY_S)
+        ending = ending_of(node.process, node.heap_mib)
+        if ending is not None and ending.out_of_memory:
+            events.append(end_event(ending, time.monotonic_ns()))
+            stack.missed.add(one.node)
+            heap_mib = next(heaps, None)
+            if heap_mib is None or over.wait(one.rest_s):
+                return
+            events.append(_start(stack, one.node, heap_mib))
+        elif is_over:
+            return
+
+
+def _start(stack: RunningStack, node: str, heap_mib: int) -> StackEvent:
+    begin_ns = time.monotonic_ns()
+    try:
+        stack.start_again(node, heap_mib)
+    except NodeEndedError as error:
+        if error.ending is None or not error.ending.out_of_memory:
+            raise
+    return StackEvent(
+        action=START,
+        node=node,
+        begin_ns=begin_ns,
+        end_ns=time.monotonic_ns(),
+        heap_mib=heap_mib,
+    )

@@ -1,0 +1,52 @@
+"""HAProxy: what it gave to which node, and what went wrong on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sizebook.probes.base import QuietProbe, Sample, Unavailable
+
+Counters = Callable[[], Mapping[str, Mapping[str, str]]]
+"""Gives HAProxy's own statistics by server name; raises OSError while it does not answer."""
+
+_COLUMNS = {
+    "balancer_sessions": "stot",
+    "balancer_connect_errors": "econ",
+    "balancer_response_errors": "eresp",
+    "balancer_retries": "wretr",
+    "balancer_redispatches": "wredis",
+    "balancer_answers_5xx": "hrsp_5xx",
+    "balancer_current": "scur",
+    "balancer_queue": "qcur",
+}
+"""Our metric and the column of ``show stat`` (HAProxy management guide, section 9.1)."""
+
+
+class BalancerProbe(QuietProbe):
+    """Counters of the balancer by node; the sum over nodes is in the row ``all``."""
+
+    def __init__(
+        self, source: str, counters: Counters, *, host: str = "local", interval_s: float = 1.0
+    ) -> None:
+        self.name = f"balancer:{source}"
+        self.host = host
+        self.interval_s = interval_s
+        self._source = source
+        self._counters = counters
+
+    def sample(self) -> list[Sample]:
+        try:
+            rows = self._counters()
+        except OSError as error:
+            raise Unavailable(f"{self._source}: {error}") from error
+        samples = []
+        for name, row in rows.items():
+            if name == "FRONTEND":
+                continue
+            label = "all" if name == "BACKEND" else name
+            for metric, column in _COLUMNS.items():
+                value = float(row[column]) if row.get(column) else None
+                samples.append(Sample(self._source, f"{metric}/{label}", value))
+            up = float(row["status"].startswith(("UP", "OPEN")))
+            samples.append(Sample(self._source, f"balancer_up/{label}", up))
+        return samples

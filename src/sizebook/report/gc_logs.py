@@ -1,0 +1,71 @@
+"""The GC logs that a trial's bundle holds, one a node, and what they say of the measured phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sizebook.checks.facts import measured_mark
+from sizebook.checks.rules import DoesNotApply
+from sizebook.gclog import GcLog, GcLogError, GcSummary, read_gc_log, summarise
+from sizebook.lab.trials import Measure
+from sizebook.model.errors import BundleError
+from sizebook.store import Bundle
+from sizebook.store.bundles import verify_file
+from sizebook.store.once import Once
+
+_FOLDER, _ENDING = "gc/", ".log"
+_LOGS = Once[str, Mapping[str, GcLog]]()
+
+
+def gc_logs(bundle: Bundle) -> Mapping[str, GcLog]:
+    """Return the log of each node that has one, by the node's name, such as ``app-1``.
+
+    A bundle holds the part of a log that was written during its trial; a node that wrote nothing
+    has none. A log that is damaged or cannot be read is left out.
+    """
+    return _LOGS.get(bundle.sha256, lambda: _read_logs(bundle))
+
+
+def gc_summary(bundle: Bundle, node: str) -> GcSummary | None:
+    """Return the counters of one node's log over the measured phase; None without log or phase."""
+    log = gc_logs(bundle).get(node)
+    if log is None or log.first_ns is None:
+        return None
+    try:
+        mark = measured_mark(bundle)
+    except DoesNotApply:
+        return None
+    return summarise(log, begin_ns=mark.begin_ns, end_ns=mark.end_ns)
+
+
+def gc_measure(
+    tell: Callable[[GcSummary], float | None],
+    role: str = "app",
+    over_nodes: Callable[[list[float]], float] = sum,
+) -> Measure:
+    """Return a measure: something of the GC logs of a role's nodes over the measured phase.
+
+    ``over_nodes`` puts the nodes together: the sum, or ``max`` for pauses. None where a node's
+    log does not tell.
+    """
+
+    def measure(bundle: Bundle) -> float | None:
+        nodes = [name for name in gc_logs(bundle) if name.rpartition("-")[0] == role]
+        told = [tell(found) for node in nodes if (found := gc_summary(bundle, node)) is not None]
+        values = [float(value) for value in told if value is not None]
+        return over_nodes(values) if values and len(values) == len(nodes) else None
+
+    return measure
+
+
+def _read_logs(bundle: Bundle) -> dict[str, GcLog]:
+    logs = {}
+    for name in sorted(bundle.record.files):
+        if name.startswith(_FOLDER) and name.endswith(_ENDING):
+            try:
+                verify_file(bundle, name)
+                log = read_gc_log(bundle.path / name)
+            except (BundleError, GcLogError):
+                continue
+            logs[name.removeprefix(_FOLDER).removesuffix(_ENDING)] = log
+    return logs

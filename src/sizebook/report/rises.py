@@ -1,0 +1,111 @@
+"""How counters rose over a whole trial: from its first reading to its last, label by label.
+
+The first and the last reading are made exactly before the first and after the last request. A
+counter that fell began anew at 0, in a process that was started again: what it says then has risen
+since. What was counted between the last reading and the end of a killed process is lost.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sizebook.lab.trials import Measure
+from sizebook.store import Bundle
+
+COLUMNS: dict[str, type[pl.DataType]] = {
+    "source": pl.String,
+    "label": pl.String,
+    "rise": pl.Float64,
+}
+
+
+def rises(bundle: Bundle, metric: str, source: str = "") -> pl.DataFrame:
+    """Return one row a source and label with the rise of a counter: ``COLUMNS``, sorted.
+
+    ``metric`` is the counter's name, of all its labels if it names none; ``source`` the beginning
+    of the sources that are wanted, such as ``server/app-``. A label that came up within the trial
+    rose from the first reading that has it.
+    """
+    name, _, label = metric.partition("/")
+    parts = pl.col("metric").cast(pl.String).str.splitn("/", 2)
+    named = parts.struct.field("field_1").fill_null("")
+    return (
+        bundle.counters.filter(
+            pl.col("source").cast(pl.String).str.starts_with(source)
+            & (parts.struct.field("field_0") == name)
+            & ((named == label) if label else True)
+            & pl.col("value").is_not_null()
+        )
+        .group_by(pl.col("source").cast(pl.String), label=named)
+        .agg(rise=_rise(pl.col("value").sort_by("time_ns")))
+        .select(pl.col(column).cast(kind) for column, kind in COLUMNS.items())
+        .sort("source", "label")
+    )
+
+
+def _rise(values: pl.Expr) -> pl.Expr:
+    steps = values.diff()
+    return pl.when(steps < 0).then(values).otherwise(steps).sum()
+
+
+def risen(source: str, *metrics: str) -> Measure:
+    """Return a measure: how much counters rose over the whole trial; None where one is not there.
+
+    ``source`` is the beginning of the sources that are added up, ``metrics`` are the counters'
+    names, of all their labels where one names none.
+    """
+
+    def measure(bundle: Bundle) -> float | None:
+        found = [rises(bundle, metric, source)["rise"] for metric in metrics]
+        return sum(float(one.sum()) for one in found) if all(map(len, found)) else None
+
+    return measure
+
+
+def rise_per_request(source: str, *metrics: str, scale: float = 1.0) -> Measure:
+    """Return a measure: how much counters rose over the whole trial, by request.
+
+    Source and metrics as in ``risen``; ``scale`` turns the unit into the one that is wanted.
+    """
+    of_all = risen(source, *metrics)
+
+    def measure(bundle: Bundle) -> float | None:
+        requests, rise = bundle.columns.height, of_all(bundle)
+        return scale * rise / requests if rise is not None and requests else None
+
+    return measure
+
+
+def greatest(source: str, metric: str) -> Measure:
+    """Return a measure: the greatest reading of a gauge in the whole trial, None without any.
+
+    ``source`` is the beginning of the sources that count, ``metric`` the gauge's name with its
+    label. For gauges that remember: those that come and go may be greater between two readings.
+    """
+
+    def measure(bundle: Bundle) -> float | None:
+        value = bundle.counters.filter(
+            pl.col("source").cast(pl.String).str.starts_with(source)
+            & (pl.col("metric").cast(pl.String) == metric)
+        )["value"].max()
+        return float(value) if isinstance(value, int | float) else None
+
+    return measure
+
+
+def per_rise(
+    source: str, metric: str, of_source: str, of_metric: str, scale: float = 1.0
+) -> Measure:
+    """Return a measure: the rise of one counter by that of another, such as seconds a call.
+
+    All labels of all sources that begin as said are added up on both sides. None where one is not
+    there or the second did not rise. ``scale`` turns the unit into the one that is wanted.
+    """
+
+    over, under = risen(source, metric), risen(of_source, of_metric)
+
+    def measure(bundle: Bundle) -> float | None:
+        rise, count = over(bundle), under(bundle)
+        return scale * rise / count if rise is not None and count else None
+
+    return measure

@@ -1,0 +1,181 @@
+"""The database of a deployment: a copy of a template with the data loaded, served privately."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from sizebook.hosts import Host, HostProcess
+from sizebook.model.deployment import DatabaseRole
+from sizebook.model.errors import TrialError
+from sizebook.stack import postgres
+from sizebook.stack.build import StackBuild
+from sizebook.stack.jvms import choose_jvm
+
+_LAYOUT = 3
+"""Of a template; a new number makes templates anew."""
+_MAKING = ".making-"
+
+
+class Databases:
+    """Makes templates once and serves copies of them."""
+
+    def __init__(self, build: StackBuild, state: Path) -> None:
+        self._build = build
+        self._state = state
+
+    def remove_partial(self) -> None:
+        """Remove the templates that killed runs left half-made."""
+        for folder in (self._state / "clusters").glob(f"{_MAKING}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def plan(
+        self, role: DatabaseRole, host: Host, folder: Path, undo: contextlib.ExitStack
+    ) -> Planned:
+        """Settle where the database will be, so that nodes can be told before it is there."""
+        binaries = postgres.find_binaries(self._build, self._state)
+        template = self._template(role, host, binaries)
+        cluster = new_cluster(folder / "postgres", host, binaries, undo)
+        return Planned(role, host, folder, template, cluster, binaries)
+
+    def _template(
+        self, role: DatabaseRole, host: Host, binaries: postgres.PostgresBinaries
+    ) -> Path:
+        """Return a stopped cluster with the data loaded, made once a build and data set."""
+        name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
+        template = self._state / "clusters" / f"{name}-{_LAYOUT}"
+        if template.is_dir():
+            return template
+        work = template.with_name(f"{_MAKING}{secrets.token_hex(4)}")
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, work, ignore_errors=True)
+            init_cluster(binaries, work / "data", host)
+            with contextlib.ExitStack() as server:
+                cluster = new_cluster(work / "data", host, binaries, server)
+                # SIGINT is "fast": ends sessions and writes a checkpoint.
+                process = serve(cluster, role, host, binaries, signal.SIGINT)
+                server.callback(host.stop, process)
+                wait_serving(cluster, process)
+                postgres.create_database(cluster)
+                cluster.set_password()
+                self._load(role, cluster, host, work)
+                postgres.drop_spare_databases(cluster)
+            (work / "data").rename(template)
+        return template
+
+    def _load(self, role: DatabaseRole, cluster: postgres.Cluster, host: Host, work: Path) -> None:
+        command = [str(choose_jvm("").java), "-cp", self._build.class_path]
+        command += ["refstack.load.LoadMain", "--flights", str(role.flights)]
+        command += ["--seed", str(role.data_seed)]
+        loader = host.start(
+            "loader", command, log=work / "logs" / "loader.log", env=cluster.environment()
+        )
+        try:
+            see = "run 'sizebook stack up' and see its log"
+            expect_success(loader, 120.0, f"{role.flights} flights in the database", see)
+        finally:
+            host.stop(loader)
+
+
+class Planned:
+    """A database that is settled but not started."""
+
+    def __init__(
+        self,
+        role: DatabaseRole,
+        host: Host,
+        folder: Path,
+        template: Path,
+        cluster: postgres.Cluster,
+        binaries: postgres.PostgresBinaries,
+    ) -> None:
+        self.cluster = cluster
+        self.version = f"{binaries.version} ({binaries.origin})"
+        self._role = role
+        self._host = host
+        self._folder = folder
+        self._template = template
+        self._binaries = binaries
+
+    def serve(self, started: Callable[[HostProcess], None]) -> HostProcess:
+        """Copy the template, start the server and wait until it answers.
+
+        ``started`` is told of the process before the wait, so that it is stopped in every case.
+        """
+        copy = self._host.start(
+            "copy of the database",
+            postgres.copy_command(self._template, self.cluster.folder),
+            log=self._folder / "logs" / "copy.log",
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+        )
+        try:
+            expect_success(copy, 120.0, "a copy of the database's template", "free disk space")
+        finally:
+            self._host.stop(copy)
+        # Thrown away afterwards, so "immediate": no checkpoint, no waiting for sessions.
+        process = serve(self.cluster, self._role, self._host, self._binaries, signal.SIGQUIT)
+        started(process)
+        wait_serving(self.cluster, process)
+        self.cluster.set_password()
+        return process
+
+
+def init_cluster(binaries: postgres.PostgresBinaries, data: Path, host: Host) -> None:
+    """Create an empty cluster; raises TrialError with initdb's last words."""
+    init = host.start(
+        "initdb",
+        postgres.init_command(binaries, data),
+        log=data.parent / "logs" / "initdb.log",
+        env=dict(os.environ),
+        cwd=Path("/"),
+    )
+    try:
+        see = "see 'sizebook doctor' for PostgreSQL, and whether the disk has room"
+        expect_success(init, 120.0, "a new database cluster", see)
+    finally:
+        host.stop(init)
+
+
+def new_cluster(
+    data: Path, host: Host, binaries: postgres.PostgresBinaries, undo: contextlib.ExitStack
+) -> postgres.Cluster:
+    """Return a cluster that does not run yet, with a port and a password of its own."""
+    sockets = postgres.socket_folder(binaries)
+    undo.callback(shutil.rmtree, sockets, ignore_errors=True)
+    return postgres.Cluster(data, sockets, host.free_port(), secrets.token_urlsafe(18))
+
+
+def serve(
+    cluster: postgres.Cluster,
+    role: DatabaseRole,
+    host: Host,
+    binaries: postgres.PostgresBinaries,
+    stop_signal: int,
+) -> HostProcess:
+    """Start a server on a cluster, without waiting for it."""
+    return host.start(
+        "database-1",
+        postgres.server_command(binaries, cluster.folder, cluster.sockets, cluster.port, role),
+        log=cluster.folder.parent / "logs" / "database-1.log",
+        cpus=role.cpus,
+        cwd=Path("/"),
+        stop_signal=stop_signal,
+    )
+
+
+def wait_serving(cluster: postgres.Cluster, process: HostProcess) -> None:
+    """Wait until a server answers; raises TrialError with its last words."""
+    cluster.wait_ready(lambda: process.log_tail(3) if process.exit_code is not None else None)
+
+
+def expect_success(process: HostProcess, timeout_s: float, expected: str, see: str) -> None:
+    """Wait until a process has ended well; raise TrialError with its last words otherwise."""
+    code = process.wait(timeout_s)
+    if code != 0:
+        what = f"{process.name}: " + (f"ended with {code}" if code is not None else "does not end")
+        raise TrialError(found=f"{what}: {process.log_tail(1)}", expected=expected, next_step=see)

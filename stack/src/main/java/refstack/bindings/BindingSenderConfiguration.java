@@ -1,0 +1,115 @@
+package refstack.bindings;
+
+import java.net.URI;
+import org.apache.cxf.bus.spring.SpringBus;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.util.TimeValue;
+import org.apache.hc.core5.util.Timeout;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import refstack.core.BackendProperties;
+import refstack.core.ConditionalOnBackend.Place;
+import refstack.core.ConditionalOnPart;
+import refstack.core.ConditionalOnRole;
+import refstack.core.Part;
+import refstack.core.Role;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The bindings of a sender, in the order in which they are listed. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.BINDINGS)
+class BindingSenderConfiguration {
+
+    /** The back end, or this node itself over its own ports. */
+    @Bean
+    ReceiverAddress bindingReceiverAddress(Environment environment, BackendProperties backend,
+            ObjectProvider<RpcReceiver> own) {
+        if (Place.of(environment) == Place.REMOTE) {
+            return new ReceiverAddress(backend::url,
+                    () -> environment.getRequiredProperty("refstack.backend.rpc"));
+        }
+        String host = environment.getProperty("server.address", "127.0.0.1");
+        return new ReceiverAddress(
+                () -> URI.create("http://" + host + ":"
+                        + environment.getProperty("local.server.port")),
+                () -> host + ":" + own.getObject().port());
+    }
+
+    @Bean
+    @Order(1)
+    Binding directBinding(Receiver receiver) {
+        return new DirectBinding(receiver);
+    }
+
+    @Bean
+    @Order(2)
+    Binding copyBinding(Receiver receiver) {
+        return new CopyBinding(receiver);
+    }
+
+    @Bean
+    @Order(3)
+    Binding queueBinding(Receiver receiver, Pools pools, BindingProperties properties) {
+        return new QueueBinding(receiver, pools.queue(), properties.timeout());
+    }
+
+    /** Only with a broker. */
+    @Bean
+    @Order(4)
+    @ConditionalOnExpression("!'${refstack.broker.url:}'.isBlank()")
+    JmsBinding jmsBinding(@Value("${refstack.broker.url}") String url,
+            BindingProperties properties) {
+        return new JmsBinding(url, properties);
+    }
+
+    @Bean
+    CloseableHttpClient bindingHttpClient(BindingProperties properties) {
+        Timeout timeout = Timeout.of(properties.timeout());
+        return HttpClients.custom()
+                .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
+                        .setMaxConnTotal(properties.connections())
+                        .setMaxConnPerRoute(properties.connections())
+                        .setDefaultConnectionConfig(ConnectionConfig.custom()
+                                .setConnectTimeout(timeout).setSocketTimeout(timeout)
+                                .setValidateAfterInactivity(TimeValue.ofSeconds(2)).build())
+                        .build())
+                .setDefaultRequestConfig(RequestConfig.custom()
+                        .setConnectionRequestTimeout(timeout).setResponseTimeout(timeout).build())
+                .disableAutomaticRetries()
+                .disableRedirectHandling()
+                .disableContentCompression()
+                .disableCookieManagement()
+                .build();
+    }
+
+    @Bean
+    @Order(5)
+    Binding httpBinding(@Qualifier("bindingHttpClient") CloseableHttpClient client,
+            ReceiverAddress address, JsonMapper json) {
+        return new HttpBinding(client, address, json);
+    }
+
+    @Bean
+    @Order(6)
+    Binding soapBinding(@Qualifier("bindingBus") SpringBus bus, ReceiverAddress address,
+            BindingProperties properties) {
+        return new SoapBinding(bus, address, properties.timeout());
+    }
+
+    @Bean
+    @Order(7)
+    RpcBinding rpcBinding(ReceiverAddress address, BindingProperties properties) {
+        return new RpcBinding(address, properties.timeout());
+    }
+}

@@ -1,0 +1,30 @@
+package refstack.events;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import javax.sql.DataSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import refstack.core.ConditionalOnPart;
+import refstack.core.ConditionalOnRole;
+import refstack.core.Part;
+import refstack.core.Role;
+import refstack.core.queue.DurableQueues;
+
+/** Events of an app node. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.EVENTS)
+class EventConfiguration {
+
+    @Bean
+    EventReader eventReader() {
+        return new EventReader();
+    }
+
+    @Bean(destroyMethod = "close")
+    EventWorkers eventWorkers(DurableQueues queues, DataSource database, EventReader eventReader,
+            EventProperties properties, MeterRegistry registry) {
+        return new EventWorkers(queues, new EventStore(database, eventReader, registry),
+                properties, registry);
+    }
+}

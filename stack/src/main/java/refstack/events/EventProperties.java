@@ -1,0 +1,29 @@
+package refstack.events;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Part {@code events}.
+ *
+ * @param queue      the queue between accepting and storing
+ * @param workers    events stored at once; 0 = they are only accepted
+ * @param maxBody    largest event
+ * @param retryAfter what agents are told when the queue is full or the broker is away
+ */
+@ConfigurationProperties("refstack.events")
+record EventProperties(
+        @DefaultValue("events") String queue,
+        @DefaultValue("4") int workers,
+        @DefaultValue("16KB") DataSize maxBody,
+        @DefaultValue("1s") Duration retryAfter) {
+
+    EventProperties {
+        if (workers < 0 || workers > 1000) {
+            throw new IllegalArgumentException(
+                    "refstack.events.workers must be from 0 to 1000");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package refstack.pages;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import refstack.core.ConditionalOnPart;
+import refstack.core.ConditionalOnRole;
+import refstack.core.DocumentTransformation;
+import refstack.core.DocumentTransformation.Receipt;
+import refstack.core.Part;
+import refstack.core.RefusedDocumentException;
+import refstack.core.RefusedDocumentException.Reason;
+import refstack.core.Role;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Sessions, pages and their parts, and documents that are sent in the background. */
+@RestController
+@ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.PAGES)
+class PageController {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(PageController.class);
+    private static final Pattern USER = Pattern.compile("[A-Za-z0-9._-]{1,32}");
+    private static final MediaType HTML = new MediaType("text", "html", StandardCharsets.UTF_8);
+    private static final String PART = "/pages/{page:[0-9]{1,6}}/parts/{part:[0-9]{1,6}}";
+
+    private final Sessions sessions;
+    private final PageQueries queries;
+    private final PageProperties properties;
+    private final ObjectProvider<DocumentTransformation> documents;
+    private final String node;
+    private final JsonMapper json;
+
+    PageController(Sessions sessions, PageQueries queries, PageProperties properties,
+            ObjectProvider<DocumentTransformation> documents,
+            @Value("${refstack.node.name}") String node, JsonMapper json) {
+        this.sessions = sessions;
+        this.queries = queries;
+        this.properties = properties;
+        this.documents = documents;
+        this.node = node;
+        this.json = json;
+    }
+
+    @PostMapping("/pages/login")
+    ResponseEntity<byte[]> login(@RequestParam("user") String user, HttpServletRequest request) {
+        if (!USER.matcher(user).matches()) {
+            throw new PageException(HttpStatus.BAD_REQUEST, "A user's name must have 1 to 32 "
+                    + "letters, digits, points, hyphens and underscores.");
+        }
+        if (!sessions.open(request, user)) {
+            throw new PageException(HttpStatus.SERVICE_UNAVAILABLE, "There are "
+                    + properties.maxSessions() + " sessions, as many as there may be.");
+        }
+        return answer(HttpStatus.OK, Map.of("user", user, "pages", properties.count(),
+                "node", node));
+    }
+
+    @PostMapping("/pages/logout")
+    ResponseEntity<byte[]> logout(HttpServletRequest request) {
+        String user = visit(request).user();
+        sessions.end(request);
+        return answer(HttpStatus.OK, Map.of("user", user));
+    }
+
+    @GetMapping("/pages/{page:[0-9]{1,6}}")
+    ResponseEntity<byte[]> page(@PathVariable("page") int page, HttpServletRequest request) {
+        String user = visit(request).user();
+        check(page, 1);
+        return answer(HttpStatus.OK, Map.of("page", page, "user", user,
+                "parts", PageProperties.partsOf(page)));
+    }
+
+    @GetMapping(PART + "/query")
+    ResponseEntity<byte[]> query(@PathVariable("page") int page, @PathVariable("part") int part,
+            HttpServletRequest request) {
+        Sessions.Visit visit = visit(request);
+        check(page, part);
+        Result result = queries.run(visit.user(), page, part);
+        visit.keep(result);
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("page", page);
+        body.put("part", part);
+        body.put("user", visit.user());
+        body.put("title", Query.of(page, part).title());
+        body.put("columns", Query.of(page, part).columns());
+        body.put("count", result.rows().size());
+        body.put("rows", result.rows());
+        return answer(HttpStatus.OK, body);
+    }
+
+    @GetMapping(PART + "/display")
+    ResponseEntity<byte[]> display(@PathVariable("page") int page, @PathVariable("part") int part,
+            HttpServletRequest request) {
+        Sessions.Visit visit = visit(request);
+        String html = Display.html(visit.user(), kept(visit, page, part));
+        return ResponseEntity.ok().contentType(HTML).body(html.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @GetMapping(PART + "/data")
+    ResponseEntity<byte[]> data(@PathVariable("page") int page, @PathVariable("part") int part,
+            HttpServletRequest request) {
+        Sessions.Visit visit = visit(request);
+        byte[] chart = Chart.bytes(visit.user(), kept(visit, page, part),
+                (int) properties.chart().toBytes());
+        return ResponseEntity.ok().contentType(MediaType.APPLICATION_OCTET_STREAM).body(chart);
+    }
+
+    /** A document in the background; it needs no session. */
+    @PostMapping("/pages/documents")
+    ResponseEntity<byte[]> document(@RequestParam("id") String id, HttpServletRequest request)
+            throws IOException {
+        DocumentTransformation transformation = documents.getIfAvailable();
+        if (transformation == null) {
+            throw new PageException(HttpStatus.NOT_FOUND,
+                    "This node takes no documents: it lacks the part xml.");
+        }
+        byte[] body = request.getInputStream().readNBytes(transformation.maxBytes() + 1);
+        Receipt receipt = transformation.accept(id, "xslt", body);
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("id", receipt.id());
+        answer.put("rows", receipt.rows());
+        answer.put("total", receipt.total());
+        answer.put("sha256", receipt.sha256());
+        answer.put("stored", receipt.stored());
+        answer.put("node", node);
+        return answer(HttpStatus.OK, answer);
+    }
+
+    private Sessions.Visit visit(HttpServletRequest request) {
+        Sessions.Visit visit = sessions.visit(request);
+        if (visit == null) {
+            throw new PageException(HttpStatus.UNAUTHORIZED,
+                    "There is no session; POST /pages/login?user=... opens one.");
+        }
+        return visit;
+    }
+
+    private void check(int page, int part) {
+        if (page < 1 || page > properties.count() || part < 1
+                || part > PageProperties.partsOf(page)) {
+            throw new PageException(HttpStatus.NOT_FOUND, "There are pages 1 to "
+                    + properties.count() + "; odd ones have 5 parts, even ones 4.");
+        }
+    }
+
+    private Result kept(Sessions.Visit visit, int page, int part) {
+        check(page, part);
+        Result result = visit.result(page, part);
+        if (result == null) {
+            throw new PageException(HttpStatus.CONFLICT,
+                    "The session has no result of this part; ask for its query first.");
+        }
+        return result;
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> refused(PageException failure) {
+        return problem(failure.status(), failure.getMessage());
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> refused(RefusedDocumentException failure) {
+        return problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
+                : HttpStatus.BAD_REQUEST, failure.getMessage());
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> malformed(IllegalArgumentException failure) {
+        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> unavailable(DataAccessException failure) {
+        LOGGER.warn("page not served: {}", failure.getMostSpecificCause().getMessage());
+        return problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
+    }
+
+    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
+        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
+                "detail", detail));
+    }
+
+    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
+        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
+                .contentType(MediaType.APPLICATION_JSON);
+        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
+            answer.header(HttpHeaders.RETRY_AFTER, "1");
+        }
+        return answer.body(json.writeValueAsBytes(body));
+    }
+}

@@ -1,0 +1,142 @@
+"""What is done to a stack while a load runs is done in time, in order, and written down."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from sizebook.lab import disturbing
+from sizebook.lab.disturbing import disturbed
+from sizebook.model.errors import TrialError
+from sizebook.model.load import Phases
+from sizebook.model.trial import Disturbance
+
+
+class Stack:
+    """Notes what it is told."""
+
+    def __init__(self, failing=False):
+        self.done = []
+        self.failing = failing
+
+    def kill(self, name):
+        self.done.append(("kill", name))
+
+    def start_again(self, name):
+        if self.failing:
+            raise TrialError(found="no", expected="yes", next_step="again")
+        self.done.append(("start", name))
+
+
+def spec(*disturbances):
+    phases = Phases(ramp_s=0.01, warmup_s=0.02, measured_s=1.0, drain_s=1.0)
+    return SimpleNamespace(load=SimpleNamespace(phases=phases), planned=lambda: disturbances)
+
+
+def one(at_s, action="restart", node="app-1"):
+    return Disturbance(at_s=at_s, action=action, node=node)
+
+
+def wait_for(events, count):
+    deadline = time.monotonic() + 5
+    while len(events) < count and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def test_events_are_done_after_their_times_and_in_order():
+    """Times count from the measured phase; each event tells when it was."""
+    stack, begin_ns, events = Stack(), time.monotonic_ns(), []
+    with disturbed(stack, spec(one(0.0, "kill"), one(0.02)), begin_ns, events):
+        wait_for(events, 2)
+    assert stack.done == [("kill", "app-1"), ("kill", "app-1"), ("start", "app-1")]
+    assert [(event.action, event.node) for event in events] == [
+        ("kill", "app-1"),
+        ("restart", "app-1"),
+    ]
+    since_s = [(event.begin_ns - begin_ns) / 1e9 for event in events]
+    assert since_s[0] >= 0.03
+    assert since_s[1] >= 0.05
+    assert all(event.end_ns >= event.begin_ns for event in events)
+
+
+class Host:
+    """Notes what is started on it, and that it is stopped."""
+
+    def __init__(self):
+        self.running = []
+
+    def start(self, name, command, *, log, cpus=()):
+        self.running.append((name, command[-1], tuple(cpus)))
+        return self.running[-1]
+
+    def stop(self, process, grace_s):
+        self.running.remove(process)
+
+
+@pytest.mark.parametrize(("cpus", "names"), [((0, 1), ["spike-0", "spike-1"]), ((), ["spike"])])
+def test_a_spike_computes_on_the_nodes_cpus_until_it_is_over(tmp_path, cpus, names):
+    """One foreign process a CPU; none is left when the spike, or the load, has ended."""
+    host = Host()
+    stack = SimpleNamespace(folder=tmp_path, node=lambda _: SimpleNamespace(host=host, cpus=cpus))
+    for for_s in (0.05, 3600.0):
+        spike = Disturbance(at_s=0.0, action="spike", node="app-1", for_s=for_s, cpu_share=0.6)
+        seen, events = [], []
+        with disturbed(stack, spec(spike), time.monotonic_ns(), events):
+            deadline = time.monotonic() + 5
+            while len(seen) < len(names) and time.monotonic() < deadline:
+                seen = list(host.running)
+                time.sleep(0.001)
+            if for_s < 1:
+                wait_for(events, 1)
+        assert [name for name, _, _ in seen] == names
+        assert {share for _, share, _ in seen} == {"0.6"}
+        assert sum((c for _, _, c in seen), ()) == cpus
+        assert (host.running, [event.action for event in events]) == ([], ["spike"])
+
+
+@pytest.mark.parametrize(("action", "for_s"), [("spike", 0.0), ("page-out", 0.0), ("kill", 1.0)])
+def test_only_what_lasts_has_a_length(action, for_s):
+    """Nothing else lasts."""
+    with pytest.raises(ValueError, match="have a length"):
+        Disturbance(at_s=0.0, action=action, node="app-1", for_s=for_s)
+
+
+def test_what_is_not_due_yet_is_left_undone():
+    """A load that ends early takes its disturbances with it."""
+    stack, events = Stack(), []
+    with disturbed(stack, spec(one(3600.0)), time.monotonic_ns(), events):
+        pass
+    assert (stack.done, events) == ([], [])
+
+
+def test_a_node_that_does_not_come_back_fails_the_trial():
+    """The reason is the node's, raised where the trial is run."""
+    refused = pytest.raises(TrialError, match="no; expected yes")
+    with refused, disturbed(Stack(failing=True), spec(one(0.0)), time.monotonic_ns(), []):
+        time.sleep(0.2)
+
+
+def test_paging_goes_on_for_its_time(monkeypatch):
+    """Pages are taken again and again, and no longer than the load runs."""
+    taken = []
+    monkeypatch.setattr(disturbing, "page_out", lambda pid: taken.append(pid) or 4096)
+    stack, events = Stack(), []
+    stack.node = lambda name: SimpleNamespace(process=SimpleNamespace(pid=7))
+    paging = Disturbance(at_s=0.0, action="page-out", node="app-1", for_s=30.0)
+    with disturbed(stack, spec(paging), time.monotonic_ns(), events):
+        wait_for(taken, 3)
+    assert set(taken) == {7} and len(taken) >= 3
+    assert [event.action for event in events] == ["page-out"]
+
+
+def test_a_heap_without_a_file_fails_the_trial(monkeypatch):
+    """A paging trial that took nothing must not pass for one that paged."""
+    monkeypatch.setattr(disturbing, "page_out", lambda pid: 0)
+    stack = Stack()
+    stack.node = lambda name: SimpleNamespace(process=SimpleNamespace(pid=7))
+    paging = Disturbance(at_s=0.0, action="page-out", node="app-1", for_s=1.0)
+    with (
+        pytest.raises(TrialError, match="no heap in a file"),
+        disturbed(stack, spec(paging), time.monotonic_ns(), []),
+    ):
+        time.sleep(0.2)

@@ -1,0 +1,62 @@
+"""A node killed under load and started again: every document that was acknowledged has its row."""
+
+import threading
+import time
+
+import polars as pl
+import pytest
+from tests.stack.part_stack import ask, load, started
+
+from sizebook.lab.deployments import pages_stack, xml_stack
+from sizebook.lab.placement import place
+from sizebook.model.load import PacedGroup, PacedUsers
+
+CLERKS = PacedUsers(
+    groups=(
+        PacedGroup(users=8, period_s=0.4, name="clerks"),
+        PacedGroup(users=4, period_s=0.2, name="background"),
+    )
+)
+CASES = {
+    "xml": (
+        xml_stack(place(), total_heap_mib=256),
+        ("xml_transform.py", 4, {"way": "xslt-jdk", "bytes": 20_000}),
+        "transform",
+    ),
+    "pages": (
+        pages_stack(place(), nodes=2, total_heap_mib=256),
+        ("user_mix.py", CLERKS, {"document_bytes": 10_000}),
+        "document",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", CASES)
+def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
+    """Stored is what was acknowledged, and at most what lost its answer on the way besides."""
+    deployment, (locustfile, users, settings), name = CASES[part]
+    with started(deployment, tmp_path_factory.mktemp(part)) as stack:
+        times = []
+
+        def disturb():
+            time.sleep(1.5)
+            times.append(time.monotonic_ns())
+            stack.kill("app-1")
+            stack.start_again("app-1")
+            times.append(time.monotonic_ns())
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        collected = load(stack, tmp_path, locustfile, users, settings, measured_s=12.0)
+        thread.join()
+        sent = collected.requests.filter(pl.col("name").cast(pl.String) == name).with_columns(
+            pl.col("error").cast(pl.String)
+        )
+        good = sent.filter(pl.col("error") == "")
+        no_answer = (pl.col("status") == 0) & (pl.col("error") != "connect")
+        unsure = sent.filter(no_answer | pl.col("status").is_in([502, 504]))
+        rows = ask(stack, "select count(*) from document")[0][0]
+        assert good.height <= rows <= good.height + unsure.height
+        killed_ns, back_ns = times
+        assert good["start_ns"].min() < killed_ns and good["start_ns"].max() > back_ns
+        assert collected.requests.height > good.height
