@@ -202,7 +202,8 @@ def test_an_early_end_ends_all(pair, locustfiles, server, tmp_path):
     collected = pair.run()
     facts = collected.facts
     assert collected.stopped_early
-    assert facts.issued == facts.completed + facts.failed + facts.dropped == server.requests
+    assert facts.issued == facts.completed + facts.failed + facts.dropped
+    assert facts.completed + facts.failed == server.requests > 0
     assert [mark.name for mark in collected.phases] == ["warm-up", "measured", "drain"]
     assert collected.phases[-2].end_ns == collected.phases[-1].begin_ns
     end_ns = collected.phases[-1].begin_ns
