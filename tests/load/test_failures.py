@@ -171,7 +171,8 @@ def test_a_trial_can_be_ended_early(fresh, server, tmp_path):
     facts = collected.facts
     assert collected.stopped_early
     assert facts.wall_s < 2
-    assert facts.issued == facts.completed + facts.failed + facts.dropped == server.requests
+    assert facts.issued == facts.completed + facts.failed + facts.dropped
+    assert facts.completed + facts.failed == server.requests > 0
     assert collected.phases[-2].end_ns == collected.phases[-1].begin_ns
 
 
