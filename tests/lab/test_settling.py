@@ -40,8 +40,8 @@ def test_a_load_without_answers_never_settles():
 
 
 def test_compilers_at_work_keep_a_load_going():
-    """10 MB and 20 MB that come with a time constant of 5 s: 1 % in 3 s is left after ~18 s."""
+    """10 MB and 20 MB that come with a time constant of 5 s: 1 % in 3 s is left after 20 s."""
     at = first_settled(lambda _: 1000, code=lambda s: 1e7 + 2e7 * (1 - math.exp(-s / 5)))
-    assert 16 <= at <= 20
+    assert 19 <= at <= 22
     assert first_settled(lambda _: 1000, code=lambda s: 1e6 * s) is None
     assert first_settled(lambda _: 1000, code=lambda _: 0.0) == 2 * LOOK_BACK_S
