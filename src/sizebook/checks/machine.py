@@ -6,6 +6,7 @@ import polars as pl
 
 from sizebook.checks.facts import counter_change, measured_mark
 from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.bundle import HostRun
 from sizebook.stats.gaps import sampling_gaps
 from sizebook.store import Bundle
 from sizebook.store.notes import read_notes
@@ -130,3 +131,32 @@ def readings(bundle: Bundle) -> Answer:
     notes = read_notes(bundle)
     why = {one.reason for one in notes.why_missing(worst["source"])} if notes else set()
     return Answer(False, text + (f" ({'; '.join(sorted(why))})" if why else ""), numbers)
+
+
+@rule(
+    "SB406-host-clocks",
+    title="The clocks of hosts kept pace with this machine's",
+    verdict="noisy",
+    meaning="Change of a host's monotonic clock against this machine's during the trial. A guest's "
+    "kernel keeps its own time: where it runs slow or fast, what it says of CPU seconds, pauses and "
+    "seconds of the database is wrong by as much. 1 ms, 500 ppm and the uncertainty of the readings "
+    "are left to it; latencies are measured by this machine and not touched.",
+    remedy="Give the host a CPU of its own, or another clock source.",
+)
+def host_clocks(bundle: Bundle) -> Answer:
+    """Judge how far the clocks of the deployment's own hosts moved apart from this machine's."""
+    execution = bundle.record.execution
+    if not execution.hosts or not execution.phases:
+        raise DoesNotApply("all ran on this machine as it is")
+    length_ns = execution.phases[-1].end_ns - execution.phases[0].begin_ns
+
+    def limit_ns(run: HostRun) -> float:
+        return DRIFT_FREE_NS + DRIFT_SHARE * length_ns + 2 * run.clock_uncertainty_ns
+
+    worst = max(execution.hosts, key=lambda run: abs(run.clock_drift_ns) / limit_ns(run))
+    numbers = {"drift_ms": worst.clock_drift_ns / 1e6, "limit_ms": limit_ns(worst) / 1e6}
+    text = (
+        f"{worst.name} moved {worst.clock_drift_ns / 1e6:+.3f} ms in {length_ns / 1e9:.1f} s "
+        f"(read to {worst.clock_uncertainty_ns / 1e6:.3f} ms)"
+    )
+    return Answer(abs(worst.clock_drift_ns) <= limit_ns(worst), text, numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -65,6 +65,24 @@ class GcLog:
     """Time of the last line that was read."""
     first_ns: int | None
     last_ns: int | None
+
+    def shifted(self, by_ns: int) -> GcLog:
+        """Return the same log with all times of CLOCK_MONOTONIC moved: those of another kernel."""
+        if not by_ns:
+            return self
+        frames = {name: _shifted(getattr(self, name), by_ns) for name in _FRAMES}
+        ends = (None if end is None else end + by_ns for end in (self.first_ns, self.last_ns))
+        first_ns, last_ns = ends
+        return replace(self, **frames, first_ns=first_ns, last_ns=last_ns)
+
+
+_FRAMES = ("collections", "pauses", "stalls", "safepoints", "requests", "out_of_memory")
+_TIMES = ("begin_ns", "end_ns", "at_ns")
+"""Columns of a frame that hold moments; others that end in ``_ns`` hold lengths."""
+
+
+def _shifted(frame: pl.DataFrame, by_ns: int) -> pl.DataFrame:
+    return frame.with_columns(pl.col(name) + by_ns for name in _TIMES if name in frame.columns)
 
 
 def read_gc_log(source: Path | bytes) -> GcLog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import re
 import secrets
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sizebook.hosts import ClockReading, Host
 from sizebook.lab.calibration import Ceilings, LoadKind
 from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
@@ -20,14 +22,17 @@ from sizebook.model.bundle import (
     CommandRun,
     Execution,
     Fingerprints,
+    HostRun,
     MachineFacts,
     StackEvent,
 )
+from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
+from sizebook.stack.running import LOG_FOLDERS
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, cache_key
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS, SCHEDULE
@@ -57,11 +62,15 @@ class TrialRecord:
     """Further facts of how it went."""
     events: list[StackEvent] = field(default_factory=list)
     """What was done to the stack on purpose, and nodes that ran out of memory."""
+    clocks: dict[str, ClockReading] = field(default_factory=dict)
+    """Each host's when the load began."""
+    hosts: list[HostRun] = field(default_factory=list)
     wall_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     def begin(self) -> None:
-        """Note on both clocks that the load starts."""
+        """Note on all clocks that the load starts."""
+        self.clocks = {name: host.clock() for name, host in self.stack.hosts.items()}
         self.wall_ns, self.monotonic_ns = time.time_ns(), time.monotonic_ns()
 
     def end(self, ceilings: Mapping[str, Ceilings]) -> None:
@@ -72,6 +81,7 @@ class TrialRecord:
         self.facts["wall_drift_ns"] = (time.time_ns() - self.wall_ns) - (
             time.monotonic_ns() - self.monotonic_ns
         )
+        self.hosts = [_host_run(host, self.clocks[name]) for name, host in self.stack.hosts.items()]
         client = self.collected.facts.client if self.collected is not None else ""
         kind: LoadKind = "closed" if isinstance(self.spec.load.arrivals, ClosedLoop) else "open"
         if (ceiling := ceilings.get(client, Ceilings()).of(kind)) is not None:
@@ -83,7 +93,21 @@ class TrialRecord:
 
     def mark_logs(self) -> dict[Path, int]:
         """Return the present size of each log, so that the bundle gets this trial's part only."""
+        self.stack.bring()
         return {path: path.stat().st_size for path in _logs(self.stack.folder)}
+
+
+def _host_run(host: Host, before: ClockReading) -> HostRun:
+    after = host.clock()
+    return HostRun(
+        name=host.name,
+        mode=host.mode,
+        machine=host.facts(),
+        boot_s={piece: round(seconds, 3) for piece, seconds in host.boot_s.items()},
+        clock_ahead_ns=before.monotonic_ns,
+        clock_drift_ns=after.monotonic_ns - before.monotonic_ns,
+        clock_uncertainty_ns=max(before.uncertainty_ns, after.uncertainty_ns),
+    )
 
 
 def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> Bundle:
@@ -91,6 +115,8 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
     key = cache_key(record.spec, record.fingerprints)
     started = time.gmtime(record.wall_ns / 1e9)
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', started)}-{key[:12]}-{secrets.token_hex(2)}"
+    with contextlib.suppress(TrialError):  # of a host that is gone, what came before it is kept
+        record.stack.bring()
     with BundleWriter(folder, name) as writer:
         if record.collected is not None:
             writer.table(REQUESTS, record.collected.requests)
@@ -139,8 +165,10 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             phases=collected.phases if collected else (),
             commands=_commands(record),
             events=tuple(sorted(record.events, key=lambda event: event.begin_ns)),
+            hosts=tuple(record.hosts),
             facts={
                 "setup_s": round(record.setup_s, 3),
+                **{f"ready_s/{node.name}": round(node.ready_s, 3) for node in record.stack.nodes},
                 **record.facts,
                 **(dict(collected.notes) if collected else {}),
             },
@@ -175,7 +203,7 @@ def _without_paths(text: str, record: TrialRecord) -> str:
 
 
 def _logs(folder: Path) -> list[Path]:
-    return [path for kind in ("gc", "logs") for path in sorted((folder / kind).glob("*.log"))]
+    return [path for kind in LOG_FOLDERS for path in sorted((folder / kind).glob("*.log"))]
 
 
 def _copy_part(source: Path, begin: int, target: Path, most_bytes: int) -> None:

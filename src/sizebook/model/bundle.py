@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from sizebook.model.deployment import Mode
 from sizebook.model.records import Record, Scalars, Strings
 from sizebook.model.trial import TrialSpec
 
@@ -216,6 +217,23 @@ class StackEvent(Record):
         return self.action in ENDS
 
 
+class HostRun(Record):
+    """A host of the deployment's own, as it was during a trial."""
+
+    name: str
+    mode: Mode
+    machine: MachineFacts
+    """What processes on it find out about the machine that they are on."""
+    boot_s: dict[str, Amount]
+    """Seconds from its start to the first answer of its agent (``all``), and their parts."""
+    clock_ahead_ns: int
+    """Its CLOCK_MONOTONIC minus this machine's when the trial began."""
+    clock_drift_ns: int
+    """How much that had changed when the trial was over."""
+    clock_uncertainty_ns: Nanoseconds
+    """By how much each of the two readings may be off: half of a round trip."""
+
+
 class Execution(Record):
     """How the trial really went."""
 
@@ -232,6 +250,8 @@ class Execution(Record):
     commands: tuple[CommandRun, ...]
     events: tuple[StackEvent, ...] = ()
     """What was done to the stack on purpose, and nodes that ran out of memory, in order of time."""
+    hosts: tuple[HostRun, ...] = ()
+    """Hosts that the deployment brought along; this machine is ``BundleRecord.machine``."""
     facts: Scalars = Field(default_factory=dict)
     """Further facts: set-up seconds, ceiling of the generator, class-data archive used."""
 

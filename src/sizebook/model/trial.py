@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PlainSerializer, model_validator
 
-from sizebook.model.deployment import Deployment
+from sizebook.model.deployment import CpuLimit, CpuSet, CpuWeight, Deployment, Positive
 from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.model.records import Record, Scalar, Scalars
 
@@ -29,16 +29,29 @@ class Allowance(Record):
     """Name of the error class that this treatment provokes on purpose, if any."""
 
 
+class HostLimits(Record):
+    """What a host may use of this machine from now on, as in ``HostSpec``.
+
+    If one of the three for the CPU is there, all of them count; memory stays as it was without.
+    """
+
+    cpus: CpuSet = ()
+    cpu_limit: CpuLimit | None = None
+    cpu_weight: CpuWeight | None = None
+    memory_mib: Positive | None = None
+
+
 class Disturbance(Record):
     """Something done to a node, or beside the stack, while a load runs."""
 
     at_s: Annotated[float, Field(ge=0)]
     """Seconds after the begin of the measured phase."""
-    action: Literal["kill", "restart", "spike", "page-out"]
+    action: Literal["kill", "restart", "spike", "page-out", "resize"]
     """``kill``: SIGKILL, and it stays away; ``restart``: SIGKILL, then the same node again, with
     its ports and data; ``spike``: a process that has nothing to do with the stack computes on the
     node's CPUs; ``page-out``: the pages of its heap, which is in a file, are taken away again and
-    again, as where memory is short."""
+    again, as where memory is short; ``resize``: the host that it runs on, one of the
+    deployment's own, gets other limits."""
     node: str
     """Its name, such as ``app-1``."""
     for_s: Annotated[float, Field(ge=0)] = 0.0
@@ -46,10 +59,15 @@ class Disturbance(Record):
     cpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Share of its time for which a spike wants each CPU."""
 
+    limits: Annotated[HostLimits | None, Field(exclude_if=lambda limits: limits is None)] = None
+    """What the host may use from then on, where it is resized."""
+
     @model_validator(mode="after")
-    def _has_a_length(self) -> Self:
+    def _has_what_its_action_needs(self) -> Self:
         if (self.action in ("spike", "page-out")) != (self.for_s > 0):
             raise ValueError("a spike and paging have a length, and nothing else has")
+        if (self.action == "resize") != (self.limits is not None):
+            raise ValueError("a resized host gets limits, and nothing else does")
         return self
 
 

@@ -109,6 +109,15 @@ _ALL: tuple[CounterInfo, ...] = (
         ("cgroup_memory_limit_bytes", "B", "Most that may be used; missing: no limit"),
     ),
     *_counters(
+        "inside",
+        ("inside_cpu_s", "s", "CPU time as a host of its own counts it, by its clock", "kind"),
+    ),
+    *_gauges(
+        "inside",
+        ("inside_memory_bytes", "B", "Memory that a host of its own has"),
+        ("inside_available_bytes", "B", "Memory of it that can be had without swapping"),
+    ),
+    *_counters(
         "process",
         ("cpu_user_s", "s", "CPU time in user mode, ended children included; ticks of 10 ms"),
         ("cpu_system_s", "s", "CPU time in the kernel, ended children included; ticks of 10 ms"),

@@ -7,11 +7,13 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess
+from sizebook.model.deployment import LOCAL
 from sizebook.model.errors import UsageError
 from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Probe, Unavailable
 from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
 from sizebook.probes.host import HostProbe
+from sizebook.probes.hosted import InnerPids, InsideProbe, OutsideProbe
 from sizebook.probes.jvm import JvmProbe
 from sizebook.probes.native_memory import NativeMemoryProbe, is_tracked
 from sizebook.probes.postgres import PostgresProbe
@@ -73,6 +75,9 @@ class WatchedStack(Protocol):
     def database(self) -> HostProcess | None: ...
     @property
     def balancer(self) -> WatchedBalancer | None: ...
+    @property
+    def hosts(self) -> Mapping[str, Host]: ...
+    def on_host(self, host: Host) -> Mapping[str, HostProcess]: ...
 
 
 def stack_probes(
@@ -87,7 +92,8 @@ def stack_probes(
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
     ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
     native memory where it keeps one; ``server/<name>`` for what a node says on its management
-    port; ``database``; ``rows`` for what stands in ``tables``, counted before and after a trial;
+    port; ``inside`` for what a host of the deployment's own says of itself and ``cgroup/<host>``
+    for what it costs this machine; ``database``; ``rows`` for what stands in ``tables``, counted before and after a trial;
     ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or
     memory.
 
@@ -102,8 +108,11 @@ def stack_probes(
             next_step=f"ask for {SHORTEST_S:g} s (10 Hz) or for the default of 1 s",
         )
     probes: list[Probe] = [HostProbe(interval_s=interval_s)]
+    for host in stack.hosts.values():
+        probes.append(InsideProbe(host, _inner_pids(stack, host), interval_s=interval_s))
+        probes.append(OutsideProbe(host, interval_s=interval_s))
     families: dict[str, tuple[HostProcess, int]] = {}
-    if stack.database is not None:
+    if stack.database is not None and stack.database.pid is not None:
         families[DATABASE] = (stack.database, _DATABASE_GENERATIONS)
     for number, process in enumerate(generators, start=1):
         families[f"{GENERATOR}-{number}"] = (process, _GENERATOR_GENERATIONS)
@@ -131,7 +140,7 @@ def stack_probes(
         every_s = source_interval_s("server", interval_s)
         probes.append(BalancerProbe("balancer", balancer.counters, interval_s=every_s))
     named = {name: process for name, (process, _) in families.items()}
-    named |= {node.name: node.process for node in stack.nodes if node.host.name == "local"}
+    named |= {node.name: node.process for node in stack.nodes if node.host.name == LOCAL}
     return probes + _cgroup_probes(named, interval_s)
 
 
@@ -143,7 +152,7 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
     members: dict[Groups, list[str]] = {}
     for name, process in processes.items():
         try:
-            groups = find_groups(process.pid)
+            groups = find_groups(process.pid or 0)
         except Unavailable:
             continue  # no control groups on this system, or the process has just ended
         if groups.exist:
@@ -165,15 +174,17 @@ def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Pro
         process = node.process  # another one after a restart
         return process.pid if process.exit_code is None else None
 
-    probes: list[Probe] = [
-        ProcessProbe(f"process/{node.name}", pid, host=host, interval_s=interval_s),
-        ProcessDetailProbe(
-            f"process/{node.name}", pid, host=host, interval_s=_DETAILS * interval_s
-        ),
-        JvmProbe(f"jvm/{node.name}", pid, host=host, interval_s=interval_s),
-    ]
-    if is_tracked(node.process.command):
-        probes.append(NativeMemoryProbe(f"jvm/{node.name}", pid, host=host))
+    probes: list[Probe] = []
+    if node.process.pid is not None:  # else its host tells what can be told
+        probes += [
+            ProcessProbe(f"process/{node.name}", pid, host=host, interval_s=interval_s),
+            ProcessDetailProbe(
+                f"process/{node.name}", pid, host=host, interval_s=_DETAILS * interval_s
+            ),
+            JvmProbe(f"jvm/{node.name}", pid, host=host, interval_s=interval_s),
+        ]
+        if is_tracked(node.process.command):
+            probes.append(NativeMemoryProbe(f"jvm/{node.name}", pid, host=host))
     if node.management_port is not None:
         probes.append(
             PrometheusProbe(
@@ -186,6 +197,15 @@ def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Pro
             )
         )
     return probes
+
+
+def _inner_pids(stack: WatchedStack, host: Host) -> InnerPids:
+    """Return what names the processes that run on a host and cannot be watched from here."""
+    return lambda: {
+        name: process.inner_pid
+        for name, process in stack.on_host(host).items()
+        if process.pid is None and process.exit_code is None
+    }
 
 
 def _pid_of(process: HostProcess) -> Callable[[], int | None]:

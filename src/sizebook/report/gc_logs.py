@@ -8,6 +8,7 @@ from sizebook.checks.facts import measured_mark
 from sizebook.checks.rules import DoesNotApply
 from sizebook.gclog import GcLog, GcLogError, GcSummary, read_gc_log, summarise
 from sizebook.lab.trials import Measure
+from sizebook.model.deployment import JvmRole
 from sizebook.model.errors import BundleError
 from sizebook.store import Bundle
 from sizebook.store.bundles import verify_file
@@ -67,5 +68,17 @@ def _read_logs(bundle: Bundle) -> dict[str, GcLog]:
                 log = read_gc_log(bundle.path / name)
             except (BundleError, GcLogError):
                 continue
-            logs[name.removeprefix(_FOLDER).removesuffix(_ENDING)] = log
+            node = name.removeprefix(_FOLDER).removesuffix(_ENDING)
+            logs[node] = log.shifted(-_clock_ahead_ns(bundle, node.partition(".")[0]))
     return logs
+
+
+def _clock_ahead_ns(bundle: Bundle, node: str) -> int:
+    """Return how far the clock that a node writes by is ahead of the one that a trial goes by."""
+    role, _, number = node.rpartition("-")
+    spec = bundle.record.trial.deployment.find(role)
+    if not isinstance(spec, JvmRole) or not number.isdecimal():
+        return 0
+    host = spec.host_of(int(number))
+    ahead = {run.name: run.clock_ahead_ns for run in bundle.record.execution.hosts}
+    return ahead.get(host, 0)

@@ -8,16 +8,17 @@ import secrets
 import shutil
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from sizebook.hosts import Host, HostProcess
-from sizebook.model.deployment import DatabaseRole
+from sizebook.model.deployment import LOCAL, DatabaseRole
 from sizebook.model.errors import TrialError
 from sizebook.stack import postgres
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import choose_jvm
 
-_LAYOUT = 3
+_LAYOUT = 4
 """Of a template; a new number makes templates anew."""
 _MAKING = ".making-"
 
@@ -25,9 +26,15 @@ _MAKING = ".making-"
 class Databases:
     """Makes templates once and serves copies of them."""
 
-    def __init__(self, build: StackBuild, state: Path) -> None:
+    def __init__(self, build: StackBuild, local: Host, state: Path) -> None:
+        """``local`` is this machine: templates are made on it, wherever copies are served."""
         self._build = build
+        self._local = local
         self._state = state
+
+    def binaries(self) -> postgres.PostgresBinaries:
+        """Return the binaries that templates are made with; raises HostLacksError without any."""
+        return postgres.find_binaries(self._build, self._state)
 
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
@@ -38,15 +45,19 @@ class Databases:
         self, role: DatabaseRole, host: Host, folder: Path, undo: contextlib.ExitStack
     ) -> Planned:
         """Settle where the database will be, so that nodes can be told before it is there."""
-        binaries = postgres.find_binaries(self._build, self._state)
-        template = self._template(role, host, binaries)
-        cluster = new_cluster(folder / "postgres", host, binaries, undo)
-        return Planned(role, host, folder, template, cluster, binaries)
+        binaries = self.binaries()
+        template = self._template(role, binaries)
+        data = folder / "postgres"
+        if host.mode == "bare":
+            cluster, user = new_cluster(data, host, binaries, undo), None
+        else:  # in a host of its own the server is started by root, as nobody
+            cluster, user = _distant_cluster(data, host, _secret_of(template)), postgres.NOBODY
+            binaries = replace(binaries, prefix=(), owner_uid=postgres.NOBODY)
+        return Planned(role, host, template, cluster, binaries, user)
 
-    def _template(
-        self, role: DatabaseRole, host: Host, binaries: postgres.PostgresBinaries
-    ) -> Path:
+    def _template(self, role: DatabaseRole, binaries: postgres.PostgresBinaries) -> Path:
         """Return a stopped cluster with the data loaded, made once a build and data set."""
+        host = self._local
         name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
         template = self._state / "clusters" / f"{name}-{_LAYOUT}"
         if template.is_dir():
@@ -63,12 +74,15 @@ class Databases:
                 wait_serving(cluster, process)
                 postgres.create_database(cluster)
                 cluster.set_password()
-                self._load(role, cluster, host, work)
+                self._load(role, cluster, work)
                 postgres.drop_spare_databases(cluster)
+                cluster.set_admin_password(secret := secrets.token_urlsafe(18))
+            _keep_secret(template, secret)
             (work / "data").rename(template)
         return template
 
-    def _load(self, role: DatabaseRole, cluster: postgres.Cluster, host: Host, work: Path) -> None:
+    def _load(self, role: DatabaseRole, cluster: postgres.Cluster, work: Path) -> None:
+        host = self._local
         command = [str(choose_jvm("").java), "-cp", self._build.class_path]
         command += ["refstack.load.LoadMain", "--flights", str(role.flights)]
         command += ["--seed", str(role.data_seed)]
@@ -89,36 +103,29 @@ class Planned:
         self,
         role: DatabaseRole,
         host: Host,
-        folder: Path,
         template: Path,
         cluster: postgres.Cluster,
         binaries: postgres.PostgresBinaries,
+        user: int | None,
     ) -> None:
         self.cluster = cluster
         self.version = f"{binaries.version} ({binaries.origin})"
         self._role = role
         self._host = host
-        self._folder = folder
         self._template = template
         self._binaries = binaries
+        self._user = user
 
     def serve(self, started: Callable[[HostProcess], None]) -> HostProcess:
         """Copy the template, start the server and wait until it answers.
 
         ``started`` is told of the process before the wait, so that it is stopped in every case.
         """
-        copy = self._host.start(
-            "copy of the database",
-            postgres.copy_command(self._template, self.cluster.folder),
-            log=self._folder / "logs" / "copy.log",
-            env={"PATH": os.environ.get("PATH", os.defpath)},
-        )
-        try:
-            expect_success(copy, 120.0, "a copy of the database's template", "free disk space")
-        finally:
-            self._host.stop(copy)
+        self._host.put(self._template, self.cluster.folder, owner=self._user)
         # Thrown away afterwards, so "immediate": no checkpoint, no waiting for sessions.
-        process = serve(self.cluster, self._role, self._host, self._binaries, signal.SIGQUIT)
+        process = serve(
+            self.cluster, self._role, self._host, self._binaries, signal.SIGQUIT, self._user
+        )
         started(process)
         wait_serving(self.cluster, process)
         self.cluster.set_password()
@@ -156,21 +163,51 @@ def serve(
     host: Host,
     binaries: postgres.PostgresBinaries,
     stop_signal: int,
+    user: int | None = None,
 ) -> HostProcess:
     """Start a server on a cluster, without waiting for it."""
     return host.start(
         "database-1",
-        postgres.server_command(binaries, cluster.folder, cluster.sockets, cluster.port, role),
+        postgres.server_command(binaries, cluster, role),
         log=cluster.folder.parent / "logs" / "database-1.log",
-        cpus=role.cpus,
+        cpus=role.cpus if host.name == LOCAL else (),
         cwd=Path("/"),
         stop_signal=stop_signal,
+        user=user,
     )
 
 
 def wait_serving(cluster: postgres.Cluster, process: HostProcess) -> None:
     """Wait until a server answers; raises TrialError with its last words."""
     cluster.wait_ready(lambda: process.log_tail(3) if process.exit_code is not None else None)
+
+
+def _distant_cluster(data: Path, host: Host, admin_password: str) -> postgres.Cluster:
+    """Return a cluster that does not run yet, on a host that only the network leads to."""
+    return postgres.Cluster(
+        data,
+        None,
+        host.free_port(),
+        secrets.token_urlsafe(18),
+        address=host.address,
+        admin_password=admin_password,
+    )
+
+
+def _secret_of(template: Path) -> str:
+    """Return the administrator's password in copies of a template."""
+    return _secret_file(template).read_text()
+
+
+def _keep_secret(template: Path, secret: str) -> None:
+    file = _secret_file(template)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(secret)
+
+
+def _secret_file(template: Path) -> Path:
+    return template.with_name(f"{template.name}.secret")
 
 
 def expect_success(process: HostProcess, timeout_s: float, expected: str, see: str) -> None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sizebook.hosts import Host, HostProcess
-from sizebook.model.deployment import CpuSet, JvmRole
-from sizebook.stack.archive import class_data_archive
+from sizebook.model.deployment import LOCAL, CpuSet, JvmRole
 from sizebook.stack.build import StackBuild
 from sizebook.stack.endings import LAST_RESORT
 from sizebook.stack.jvms import Jvm, choose_jvm
@@ -70,15 +69,20 @@ class Node:
             connection.close()
 
 
+Archives = Callable[[Jvm], Path | None]
+"""Gives the class-data archive that this build's nodes use on a JVM."""
+
+
 class NodeStarter:
     """Starts the nodes of one deployment."""
 
     def __init__(
-        self, build: StackBuild, state: Path, folder: Path, database: Mapping[str, str]
+        self, build: StackBuild, archives: Archives, folder: Path, database: Mapping[str, str]
     ) -> None:
-        """``database`` is what a node needs in its environment to reach the data."""
+        """``archives`` gives a JVM's class-data archive, or None; ``database`` is what a node needs
+        in its environment to reach the data."""
         self._build = build
-        self._state = state
+        self._archives = archives
         self._folder = folder
         self._database = database
         self._secret = secrets.token_hex(16)
@@ -101,7 +105,6 @@ class NodeStarter:
         jvm = choose_jvm(role.jvm)
         port, management = host.free_port(), host.free_port()
         gc_logs = self._folder / "gc"
-        gc_logs.mkdir(exist_ok=True)
         environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
         environment |= {"REFSTACK_CONNECTOR_PASSWORD": self._secret}
         if "backend" not in targets:  # who holds the data talks to it
@@ -112,7 +115,9 @@ class NodeStarter:
             command.append(f"-XX:ActiveProcessorCount={len(role.cpus)}")
         rpc = host.free_port() if role.role == "backend" else 0
         data = self._folder / "data" / name
-        data.mkdir(parents=True)
+        for own in (gc_logs, data):
+            own.mkdir(parents=True, exist_ok=True)
+            host.put(own, own)
         if role.role in _MAINS:
             management = management if role.role == "broker" else 0
             command += ["-cp", self._build.class_path, _MAINS[role.role]]
@@ -121,7 +126,7 @@ class NodeStarter:
                 command += ["--management-port", str(management), "--data", str(data)]
             command += [w for key, value in role.settings.items() for w in (f"--{key}", str(value))]
         else:
-            archive = class_data_archive(self._build, jvm, host, self._state)
+            archive = self._archives(jvm)
             command += [f"-XX:SharedArchiveFile={archive}"] if archive is not None else []
             properties = node_properties(role, targets, addresses, host.address, port, management)
             properties |= {"refstack.node.name": name, "refstack.node.data": str(data)}
@@ -152,7 +157,7 @@ class NodeStarter:
             management or None,
             jvm,
             host,
-            role.cpus,
+            role.cpus if host.name == LOCAL else (),
             role.heap_mib,
             start,
             f"{host.address}:{rpc}" if rpc else "",

@@ -28,13 +28,14 @@ from sizebook.store.fingerprints import fingerprint_file
 DATABASE = "refstack"
 OWNER = "refstack"
 ADMIN = "postgres"
+NOBODY = 65534
+"""User that runs a server where the harness is root: PostgreSQL refuses to run as root."""
 _SOCKETS = "sizebook-pg-"
 _STARTING_S = 30.0
 _VERSION = re.compile(r"\(PostgreSQL\) ([\w.]+)")
 """Line of ``postgres --version``: ``postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)``."""
 
 SETTINGS = {
-    "listen_addresses": "127.0.0.1",
     "max_connections": "200",
     "max_prepared_transactions": "64",
     "shared_buffers": "256MB",
@@ -94,23 +95,38 @@ def find_binaries(build: StackBuild | None, state: Path) -> PostgresBinaries:
 
 
 class Cluster:
-    """One started cluster. Made by ``Postgres.start``."""
+    """One cluster and how it is reached."""
 
-    def __init__(self, folder: Path, sockets: Path, port: int, password: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sockets: Path | None,
+        port: int,
+        password: str,
+        *,
+        address: str = "127.0.0.1",
+        admin_password: str = "",
+    ) -> None:
+        """``sockets`` is the folder of its UNIX socket, None where no such socket reaches it."""
         self.folder = folder
         self.sockets = sockets
         self.port = port
         self.password = password
+        self.address = address
+        self.admin_password = admin_password
 
     @property
     def jdbc_url(self) -> str:
         """URL for the stack's connection pools."""
-        return f"jdbc:postgresql://127.0.0.1:{self.port}/{DATABASE}"
+        return f"jdbc:postgresql://{self.address}:{self.port}/{DATABASE}"
 
     @property
     def admin_dsn(self) -> str:
-        """Connection string for the harness: by UNIX socket, needs no password."""
-        return f"host={self.sockets} port={self.port} user={ADMIN} dbname={DATABASE}"
+        """Connection string for the harness: by UNIX socket, or by password where there is none."""
+        to = f"port={self.port} user={ADMIN} dbname={DATABASE}"
+        if self.sockets is not None:
+            return f"host={self.sockets} {to}"
+        return f"host={self.address} {to} password={self.admin_password}"
 
     def environment(self) -> dict[str, str]:
         """Return what a node needs to reach the database, as environment variables."""
@@ -143,10 +159,22 @@ class Cluster:
 
     def set_password(self) -> None:
         """Give the owner this deployment's password."""
+        self._alter(OWNER, self.password)
+
+    def set_admin_password(self, password: str) -> None:
+        """Let the administrator in by password too, from any address that the server listens at.
+
+        The loaded data is copied to hosts that no UNIX socket leads to.
+        """
+        self._alter(ADMIN, password)
+        with (self.folder / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all all scram-sha-256\n")
+
+    def _alter(self, role: str, password: str) -> None:
         with psycopg.connect(self.admin_dsn, autocommit=True) as connection:
             connection.execute(
                 psycopg.sql.SQL("alter role {} password {}").format(
-                    psycopg.sql.Identifier(OWNER), psycopg.sql.Literal(self.password)
+                    psycopg.sql.Identifier(role), psycopg.sql.Literal(password)
                 )
             )
 
@@ -164,13 +192,14 @@ def init_command(binaries: PostgresBinaries, folder: Path) -> list[str]:
 
 
 def server_command(
-    binaries: PostgresBinaries, folder: Path, sockets: Path, port: int, role: DatabaseRole
+    binaries: PostgresBinaries, cluster: Cluster, role: DatabaseRole
 ) -> list[str]:
     """Return the command line of a server on this cluster, in the foreground."""
-    settings = SETTINGS | {name: str(value) for name, value in role.settings.items()}
-    settings |= {"port": str(port), "unix_socket_directories": str(sockets)}
+    settings = SETTINGS | {"listen_addresses": cluster.address}
+    settings |= {name: str(value) for name, value in role.settings.items()}
+    settings |= {"port": str(cluster.port), "unix_socket_directories": str(cluster.sockets or "")}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    return binaries.command("postgres", "-D", str(folder), *options)
+    return binaries.command("postgres", "-D", str(cluster.folder), *options)
 
 
 def socket_folder(binaries: PostgresBinaries) -> Path:
@@ -230,12 +259,6 @@ def drop_spare_databases(cluster: Cluster) -> None:
             connection.execute(f"drop database {name}")
 
 
-def copy_command(template: Path, target: Path) -> list[str]:
-    """Return the command that copies a stopped cluster, sharing blocks where it can."""
-    copy = ["cp", "-a", *(["--reflink=auto"] if platform.system() == "Linux" else [])]
-    return [*copy, str(template), str(target)]
-
-
 def _unpack(archive: Path, state: Path) -> Path:
     """Unpack the artifact's tar once; return the folder that holds the programs."""
     target = state / "postgres" / fingerprint_file(archive)[:16]
@@ -270,7 +293,6 @@ def _ways_to_start() -> list[tuple[tuple[str, ...], int | None]]:
     if unshare := shutil.which("unshare"):
         ways.append(((unshare, "-U"), None))  # root outside, nobody inside
     if setpriv := shutil.which("setpriv"):
-        nobody = 65534
-        drop = (setpriv, f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups")
-        ways.append((drop, nobody))
+        drop = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        ways.append((drop, NOBODY))
     return ways

@@ -15,21 +15,26 @@ from pathlib import Path
 
 import psutil
 
-from sizebook.hosts import Host, HostProcess
-from sizebook.model.deployment import BalancerRole, Deployment
+from sizebook.hosts import Host, HostProcess, LocalHost
+from sizebook.model.deployment import LOCAL, BalancerRole, Deployment
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.stack import balancer, postgres
 from sizebook.stack.balancer import Balancer
 from sizebook.stack.build import StackBuild
 from sizebook.stack.database import Databases
 from sizebook.stack.endings import Ending, NodeEndedError, ending_of
+from sizebook.stack.hosting import Hosting
 from sizebook.stack.nodes import Node, NodeStarter
 
 _NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
 _DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
+_EMULATED_READY_TIMEOUT_S = 420.0
+"""In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
 _SOCKETS = "sizebook-ha-"
+LOG_FOLDERS = ("gc", "logs")
+"""Folders of a session in which processes write what belongs into a trial's bundle."""
 
 
 @dataclass
@@ -39,10 +44,13 @@ class RunningStack:
     nodes: list[Node] = field(default_factory=list)
     cluster: postgres.Cluster | None = None
     database: HostProcess | None = None
+    database_host: Host | None = None
     balancer: Balancer | None = None
     versions: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
     """Logs and data of this start."""
+    hosts: dict[str, Host] = field(default_factory=dict)
+    """Hosts that the deployment brought along, by name."""
     missed: set[str] = field(default_factory=set)
     """Names of the nodes that ended as they were meant to, and do not run now."""
 
@@ -64,6 +72,21 @@ class RunningStack:
         found = {"database-1": self.database} if self.database else {}
         found |= {node.name: node.process for node in self.nodes}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
+
+    def on_host(self, host: Host) -> dict[str, HostProcess]:
+        """Return name to process of what runs on a host."""
+        placed = {node.name: node.host for node in self.nodes}
+        if self.database_host is not None:
+            placed["database-1"] = self.database_host
+        return {
+            name: process for name, process in self.processes().items() if placed.get(name) is host
+        }
+
+    def bring(self) -> None:
+        """Have the logs that processes on other hosts wrote in ``folder`` on this machine."""
+        for host in self.hosts.values():
+            for kind in LOG_FOLDERS:
+                host.bring(self.folder / kind)
 
     def node(self, name: str) -> Node:
         """Return the node of that name. Raises TrialError if there is none."""
@@ -91,13 +114,14 @@ class RunningStack:
         """
         node = self.node(name)
         node.heap_mib = heap_mib or node.role_heap_mib
-        _check_free(node.heap_mib + _NATIVE_MIB, None)
+        if node.host.name == LOCAL:
+            _check_free(node.heap_mib + _NATIVE_MIB, None)
         self.missed.discard(name)
         node.started_s = time.monotonic()
         node.process = node.start(node.heap_mib)
         if node.cpus:  # at once: it starts while others are measured
             node.host.set_cpus(node.process, node.cpus)
-        _wait_ready([node], _READY_TIMEOUT_S)
+        _wait_ready([node])
         return node.ready_s
 
     @property
@@ -127,13 +151,14 @@ class RunningStack:
 
 
 class StackRunner:
-    """Starts and stops deployments of one build on given hosts."""
+    """Starts and stops deployments of one build, on this machine and the hosts they bring along."""
 
-    def __init__(self, build: StackBuild, hosts: Mapping[str, Host], state: Path) -> None:
+    def __init__(self, build: StackBuild, local: LocalHost, state: Path) -> None:
         self._build = build
-        self._hosts = hosts
+        self._local = local
         self._state = state
-        self._databases = Databases(build, state)
+        self._databases = Databases(build, local, state)
+        self._hosting = Hosting(build, local, state)
 
     @contextlib.contextmanager
     def running(self, deployment: Deployment, session: str) -> Iterator[RunningStack]:
@@ -149,46 +174,60 @@ class StackRunner:
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
+            hosts = self._open_hosts(deployment, stack, undo)
             started: list[tuple[Host, HostProcess]] = []
             planned = None
             if (database := deployment.database()) is not None:
-                host = self._hosts[database.host]
+                host = hosts[database.host]
                 planned = self._databases.plan(database, host, folder, undo)
-                stack.cluster = planned.cluster
+                stack.cluster, stack.database_host = planned.cluster, host
                 stack.versions["postgresql"] = planned.version
             undo.callback(_stop_together, stack, started)
-            self._start_nodes(deployment, stack)
+            self._start_nodes(deployment, stack, hosts)
             if planned is not None:
                 stack.database = planned.serve(lambda process: started.append((host, process)))
-            _wait_ready(stack.nodes, _READY_TIMEOUT_S)
+            _wait_ready(stack.nodes)
             if (role := deployment.balancer()) is not None:
-                self._start_balancer(role, stack, started, undo)
+                self._start_balancer(role, hosts[role.host], stack, started, undo)
             yield stack
 
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
         self._databases.remove_partial()
 
-    def _start_nodes(self, deployment: Deployment, stack: RunningStack) -> None:
+    def _open_hosts(
+        self, deployment: Deployment, stack: RunningStack, undo: contextlib.ExitStack
+    ) -> dict[str, Host]:
+        """Return all hosts of the deployment, this machine among them, up and reachable."""
+        undo.callback(_close_together, stack.hosts)
+        for spec in deployment.hosts:
+            host = self._hosting.open(spec, deployment, stack.folder)
+            stack.hosts[spec.name] = host
+            stack.versions[f"host {spec.name}"] = f"{spec.mode}, kernel {host.facts().kernel}"
+        return {LOCAL: self._local, **stack.hosts}
+
+    def _start_nodes(
+        self, deployment: Deployment, stack: RunningStack, hosts: Mapping[str, Host]
+    ) -> None:
         """Start the nodes of all roles, without waiting for them; ``pin`` comes later."""
         environment = stack.cluster.environment() if stack.cluster else {}
-        starter = NodeStarter(self._build, self._state, stack.folder, environment)
+        starter = NodeStarter(self._build, self._hosting.archive, stack.folder, environment)
         for role in deployment.jvm_roles():
             targets, addresses = stack.targets(), stack.addresses()
             for number in range(1, role.nodes + 1):
                 name = f"{role.role}-{number}"
-                node = starter.start(name, role, self._hosts[role.host], targets, addresses)
+                node = starter.start(name, role, hosts[role.host_of(number)], targets, addresses)
                 stack.nodes.append(node)
                 stack.versions[f"jvm {role.role}"] = node.jvm.title
 
     def _start_balancer(
         self,
         role: BalancerRole,
+        host: Host,
         stack: RunningStack,
         started: list[tuple[Host, HostProcess]],
         undo: contextlib.ExitStack,
     ) -> None:
-        host = self._hosts[role.host]
         program = balancer.find_program()
         sockets = Path(tempfile.mkdtemp(prefix=_SOCKETS))  # short enough for a UNIX socket
         undo.callback(shutil.rmtree, sockets, ignore_errors=True)
@@ -217,10 +256,22 @@ def _stop_together(stack: RunningStack, started: Sequence[tuple[Host, HostProces
         list(pool.map(lambda one: one[0].stop(one[1]), every))
 
 
+def _close_together(hosts: Mapping[str, Host]) -> None:
+    with ThreadPoolExecutor(max(1, len(hosts))) as pool:
+        list(pool.map(lambda host: host.close(), hosts.values()))
+
+
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
-    """Raise HostLacksError if the host has not the memory that the layout needs."""
-    needed = sum(role.nodes * (role.heap_mib + _NATIVE_MIB) for role in deployment.jvm_roles())
-    needed += _DATABASE_MIB if deployment.database() else 0
+    """Raise HostLacksError if this machine has not the memory that the layout needs.
+
+    What runs on a host of the deployment's own has that host's memory.
+    """
+    needed = sum(host.memory_mib for host in deployment.hosts)
+    for role in deployment.jvm_roles():
+        here = sum(role.host_of(number) == LOCAL for number in range(1, role.nodes + 1))
+        needed += here * (role.heap_mib + _NATIVE_MIB)
+    if (database := deployment.database()) is not None and database.host == LOCAL:
+        needed += _DATABASE_MIB
     _check_free(needed, available_mib)
 
 
@@ -235,7 +286,7 @@ def _check_free(needed: int, available_mib: int | None) -> None:
         )
 
 
-def _wait_ready(nodes: Sequence[Node], timeout_s: float) -> None:
+def _wait_ready(nodes: Sequence[Node]) -> None:
     """Wait until all nodes say they are ready; raise TrialError if one ends or takes too long.
 
     Until then a JVM's optimising compiler (thread "C2 CompilerThre") waits for everybody else:
@@ -246,6 +297,7 @@ def _wait_ready(nodes: Sequence[Node], timeout_s: float) -> None:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
             seconds = time.monotonic() - node.started_s
+            timeout_s = _EMULATED_READY_TIMEOUT_S if node.host.name != LOCAL else _READY_TIMEOUT_S
             if node.answers():
                 node.ready_s = seconds
                 waiting.remove(node)
