@@ -31,7 +31,7 @@ def rig(tmp_path):
         pytest.skip("one CPU: generator and server cannot be apart")
     guard = Guard(tmp_path / "guard")
     host = LocalHost(guard)
-    runner = StackRunner(build, {host.name: host}, tmp_path)
+    runner = StackRunner(build, host, tmp_path)
     yield Rig(host, runner, tmp_path / "work", place(), {}, short=True, tell=lambda _: None)
     guard.close()
 

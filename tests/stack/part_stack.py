@@ -25,7 +25,7 @@ def started(deployment, folder):
     """Start a deployment and stop it on leaving."""
     guard = Guard(folder / "guard")
     state = folder.parent / "state"  # what takes long to make serves all deployments of a test run
-    runner = StackRunner(ensure_built(PROJECT)[0], {"local": LocalHost(guard)}, state)
+    runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), state)
     with runner.running(deployment, folder.name) as stack:
         yield stack
     guard.close()

@@ -30,7 +30,7 @@ def connected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("connected")
     guard = Guard(folder / "guard")
     runner = StackRunner(
-        ensure_built(PROJECT)[0], {"local": LocalHost(guard)}, folder.parent / "state"
+        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
     )
     deployment = connector_stack(
         place(),

@@ -24,7 +24,7 @@ def layout(tmp_path_factory):
     folder = tmp_path_factory.mktemp("layout")
     guard = Guard(folder / "guard")
     runner = StackRunner(
-        ensure_built(PROJECT)[0], {"local": LocalHost(guard)}, folder.parent / "state"
+        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
     )
     with runner.running(app_stack(place(), nodes=2, heap_mib=128), "s") as stack:
         yield stack

@@ -31,7 +31,7 @@ def runner(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queues")
     guard = Guard(folder / "guard")
     yield StackRunner(
-        ensure_built(PROJECT)[0], {"local": LocalHost(guard)}, folder.parent / "state"
+        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
     )
     guard.close()
 

@@ -42,7 +42,7 @@ def state(tmp_path_factory):
 
 @pytest.fixture
 def runner(build, host, state):
-    return StackRunner(build, {"local": host}, state)
+    return StackRunner(build, host, state)
 
 
 def test_a_deployment_runs_on_its_cpus_and_leaves_nothing(runner, state):

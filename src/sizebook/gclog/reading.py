@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -70,7 +71,7 @@ class GcLog:
         """Return the same log with all times of CLOCK_MONOTONIC moved: those of another kernel."""
         if not by_ns:
             return self
-        frames = {name: _shifted(getattr(self, name), by_ns) for name in _FRAMES}
+        frames: dict[str, Any] = {name: _shifted(getattr(self, name), by_ns) for name in _FRAMES}
         ends = (None if end is None else end + by_ns for end in (self.first_ns, self.last_ns))
         first_ns, last_ns = ends
         return replace(self, **frames, first_ns=first_ns, last_ns=last_ns)

@@ -102,6 +102,8 @@ class Host(Protocol):
 
     name: str
     mode: Mode
+    boot_s: Mapping[str, float]
+    """Seconds from its start to its first answer (``all``), and their parts; empty: always there."""
 
     @property
     def address(self) -> str:

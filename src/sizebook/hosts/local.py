@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 import psutil
@@ -105,9 +106,10 @@ class LocalHost:
     name = LOCAL
     mode: Mode = "bare"
     address = "127.0.0.1"
+    boot_s: Mapping[str, float] = MappingProxyType({})
 
     def __init__(self, guard: Guard) -> None:
-        self._guard = guard
+        self.guard = guard
         self._processes: list[LocalProcess] = []
         self._changing = threading.Lock()
         self._ports = Ports(self.address)
@@ -135,7 +137,7 @@ class LocalHost:
         full = [*_pin(cpus or self._cpus, self._cpus), *command]
         for folder in (log.parent, cwd or log.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as sink, self._guard.announced(full):
+        with log.open("ab") as sink, self.guard.announced(full):
             popen = subprocess.Popen(
                 full,
                 stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
@@ -147,7 +149,7 @@ class LocalHost:
                 start_new_session=True,
                 **_identity(user, name),
             )
-            self._guard.register(popen.pid)
+            self.guard.register(popen.pid)
         process = LocalProcess(name, command, popen, log, stop_signal)
         with self._changing:
             self._processes.append(process)
@@ -156,7 +158,7 @@ class LocalHost:
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
         assert isinstance(process, LocalProcess)
         code = process.terminate(grace_s)
-        self._guard.forget(process.inner_pid)
+        self.guard.forget(process.inner_pid)
         with self._changing, contextlib.suppress(ValueError):
             self._processes.remove(process)
         return code

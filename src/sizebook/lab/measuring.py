@@ -88,7 +88,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         guard = Guard(ledgers)
         undo.callback(guard.close)
         host = LocalHost(guard)
-        runner = StackRunner(build, {host.name: host}, project.state)
+        runner = StackRunner(build, host, project.state)
         runner.remove_partial()
         generators = KeptWorkers(project, host)
         aside = undo.enter_context(_threads_on_all_cpus())

@@ -15,6 +15,12 @@ CpuSet = tuple[int, ...]
 Positive = Annotated[int, Field(gt=0, le=2**40)]
 
 
+CpuLimit = Annotated[float, Field(ge=0.05, le=4096)]
+"""CPUs' worth of time that something may use, such as 0.5."""
+
+CpuWeight = Annotated[int, Field(ge=1, le=10_000)]
+"""Share under contention, in the measure of control groups' version 2: 100 is the usual one."""
+
 LOCAL = "local"
 """Name of this machine as it is: a host that is always there."""
 
@@ -45,10 +51,10 @@ class HostSpec(Record):
     mode: Mode
     cpus: CpuSet = ()
     """CPUs of this machine on which all of the host runs; empty: all that the harness may use."""
-    cpu_limit: Annotated[float, Field(ge=0.05, le=4096)] | None = None
-    """CPUs' worth of time that all of the host together may use, such as 0.5; None: no limit."""
-    cpu_weight: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    """Share under contention beside other hosts, in version 2's measure: 100 is the usual one."""
+    cpu_limit: CpuLimit | None = None
+    """For all of the host together; None: no limit."""
+    cpu_weight: CpuWeight | None = None
+    """Beside other hosts; None: the usual one."""
     memory_mib: Positive = 1024
     """Memory of a guest; limit of what a host without a kernel of its own may use."""
     disk_mib: Positive = 4096
@@ -67,6 +73,8 @@ class JvmRole(Record):
     kind: Literal["jvm"] = "jvm"
     role: Literal["app", "backend", "broker", "nullserver"]
     host: str = LOCAL
+    hosts: Annotated[tuple[str, ...], Field(exclude_if=lambda hosts: not hosts)] = ()
+    """Hosts that the nodes are dealt out to in turn; empty: all are on ``host``."""
     nodes: Annotated[int, Field(gt=0, le=1000)] = 1
     heap_mib: Positive = 256
     """Heap of each node in MiB: initial and maximum size alike."""
@@ -77,6 +85,10 @@ class JvmRole(Record):
     """Further JVM flags, such as the collector."""
     settings: Scalars = Field(default_factory=dict)
     """The role's own configuration: threads, connections, pools (names: stack/README.md)."""
+
+    def host_of(self, number: int) -> str:
+        """Return the name of the host of a node; the first node has number 1."""
+        return self.hosts[(number - 1) % len(self.hosts)] if self.hosts else self.host
 
     @property
     def total_heap_mib(self) -> int:
@@ -112,6 +124,25 @@ class BalancerRole(Record):
 RoleSpec = Annotated[JvmRole | DatabaseRole | BalancerRole, Field(discriminator="kind")]
 
 
+def _hosts_of(role: RoleSpec) -> tuple[str, ...]:
+    return (role.host, *(role.hosts if isinstance(role, JvmRole) else ()))
+
+
+def _placed(role: RoleSpec, place: str | tuple[str, ...] | None) -> RoleSpec:
+    """Return a role moved to a host, or dealt out to several; UsageError if it cannot be."""
+    if place is None:
+        return role
+    if isinstance(place, str):
+        return role.model_copy(update={"host": place})
+    if not isinstance(role, JvmRole):
+        raise UsageError(
+            found=f"role {role.role} on hosts {', '.join(place)}",
+            expected="one host for a role that has no nodes",
+            next_step="correct the places in the notebook",
+        )
+    return role.model_copy(update={"host": place[0], "hosts": place})
+
+
 class Deployment(Record):
     """The roles of one stack, in the order in which they start."""
 
@@ -126,11 +157,12 @@ class Deployment(Record):
         if len(set(names)) < len(names):
             raise ValueError("two hosts of one name")
         for role in self.roles:
-            if role.host not in (LOCAL, *names):
-                raise ValueError(
-                    f"role {role.role} on host {role.host!r}, which is none of "
-                    f"{', '.join((LOCAL, *names))}"
-                )
+            for host in _hosts_of(role):
+                if host not in (LOCAL, *names):
+                    raise ValueError(
+                        f"role {role.role} on host {host!r}, which is none of "
+                        f"{', '.join((LOCAL, *names))}"
+                    )
         return self
 
     def host(self, name: str) -> HostSpec | None:
@@ -188,14 +220,15 @@ class Deployment(Record):
                 next_step="add it with Deployment.on(), or correct the role's host",
             ) from error
 
-    def on(self, *hosts: HostSpec, **places: str) -> Deployment:
+    def on(self, *hosts: HostSpec, **places: str | tuple[str, ...]) -> Deployment:
         """Return this deployment with these hosts, and the named roles moved to them.
 
         So one deployment is measured in several modes::
 
             stack.on(HostSpec(name="box", mode="container", cpus=(0,)), app="box", database="box")
 
-        Raises UsageError for a role or host that there is not.
+        With several hosts the nodes of a role are dealt out to them in turn. Raises UsageError for
+        a role or host that there is not.
         """
         for role in set(places) - {spec.role for spec in self.roles}:
             raise UsageError(
@@ -203,10 +236,7 @@ class Deployment(Record):
                 expected=f"one of {', '.join(spec.role for spec in self.roles)}",
                 next_step="correct the places in the notebook",
             )
-        roles = [
-            spec.model_copy(update={"host": places.get(spec.role, spec.host)})
-            for spec in self.roles
-        ]
+        roles = [_placed(spec, places.get(spec.role)) for spec in self.roles]
         try:
             return Deployment(roles=tuple(roles), hosts=hosts)
         except ValidationError as error:

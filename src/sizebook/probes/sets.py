@@ -93,9 +93,9 @@ def stack_probes(
     ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
     native memory where it keeps one; ``server/<name>`` for what a node says on its management
     port; ``inside`` for what a host of the deployment's own says of itself and ``cgroup/<host>``
-    for what it costs this machine; ``database``; ``rows`` for what stands in ``tables``, counted before and after a trial;
-    ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or
-    memory.
+    for what it costs this machine; ``database``; ``rows`` for what stands in ``tables``, counted
+    before and after a trial; ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control
+    group that limits CPU or memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
     most, and several nodes less often each (``stats.gaps``), the details of processes twenty times

@@ -40,7 +40,7 @@ class Hosting:
         image = self._image(jvms, deployment.database() is not None)
         own = folder / "hosts" / spec.name
         own.mkdir(parents=True)
-        return open_host(spec, image, scratch=self._scratch, folder=own, local=self._local)
+        return open_host(spec, image, scratch=self._scratch, folder=own, guard=self._local.guard)
 
     def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:
         trees = [Path(self._build.class_path).parent]
