@@ -17,6 +17,7 @@ from sizebook.model.bundle import (
     Execution,
     Fingerprints,
     GeneratorFacts,
+    HostRun,
     MachineFacts,
     PhaseMark,
     StackEvent,
@@ -91,6 +92,31 @@ def counter_rows(changes: dict[tuple[str, str], float]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
+def host_run(**changes: Any) -> HostRun:
+    """Return how a host of the deployment's own was during a trial, its clock in step."""
+    machine = MachineFacts(
+        system="synthetic",
+        kernel="",
+        architecture="",
+        cpu_model="",
+        logical_cpus=1,
+        memory_mib=512,
+        virtualization="container",
+    )
+    return HostRun(
+        **{
+            "name": "box",
+            "mode": "container",
+            "machine": machine,
+            "boot_s": {"all": 0.5},
+            "clock_ahead_ns": 0,
+            "clock_drift_ns": 0,
+            "clock_uncertainty_ns": 50_000,
+        }
+        | changes
+    )
+
+
 def write_synthetic(
     folder: Path,
     name: str,
@@ -111,6 +137,7 @@ def write_synthetic(
     due: np.ndarray | None = None,
     readings: pl.DataFrame | None = None,
     events: tuple[StackEvent, ...] = (),
+    hosts: tuple[HostRun, ...] = (),
     logs: Mapping[str, str] = MappingProxyType({}),
 ) -> Bundle:
     """Write a synthetic bundle, good unless told otherwise, and return it."""
@@ -178,6 +205,7 @@ def write_synthetic(
             commands=(),
             facts=execution_facts or {},
             events=events,
+            hosts=hosts,
         ),
         outcome=outcome,
         failure="" if outcome == "completed" else "the synthetic fault",

@@ -308,6 +308,10 @@ PASSING: dict[str, list[dict[str, Any]]] = {
         {"execution_facts": {"wall_drift_ns": 0}},
         {"execution_facts": {"wall_drift_ns": -6_000_000}},
     ],
+    "SB406-host-clocks": [
+        {"hosts": (made.host_run(clock_drift_ns=-6_000_000),)},
+        {"hosts": (made.host_run(clock_drift_ns=9_000_000, clock_uncertainty_ns=2_000_000),)},
+    ],
     "SB501-samples": [{}],
     "SB601-steady": [{}, opened(), {"rows": warming_up()}],
     "SB602-jit": [{"counters": {("jvm/app-1", "jit_code_bytes"): 40.0}}],
@@ -409,6 +413,9 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (AWAY | {"events": done_to("app-2")}, "noisy"),
     ],
     "SB404-wall-clock": [({"execution_facts": {"wall_drift_ns": 8_000_000}}, "noisy")],
+    "SB406-host-clocks": [
+        ({"hosts": (made.host_run(), made.host_run(clock_drift_ns=8_000_000))}, "noisy")
+    ],
     "SB501-samples": [({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy")],
     "SB601-steady": [
         ({"rows": drifting()}, "no steady state"),
@@ -450,6 +457,7 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "SB403-throttling": [{}, {"phases": NEVER_MEASURED}],
     "SB405-readings": [{"phases": NEVER_MEASURED}],
     "SB404-wall-clock": [{}, {"execution_facts": {"wall_drift_ns": 0}, "phases": ()}],
+    "SB406-host-clocks": [{}, {"hosts": (made.host_run(),), "phases": ()}],
     "SB501-samples": [{"with_requests": False}, BY_PASSES],
     "SB601-steady": [
         BY_PASSES,

@@ -9,7 +9,7 @@ from sizebook.lab import disturbing
 from sizebook.lab.disturbing import disturbed
 from sizebook.model.errors import TrialError
 from sizebook.model.load import Phases
-from sizebook.model.trial import Disturbance
+from sizebook.model.trial import Disturbance, HostLimits
 
 
 class Stack:
@@ -140,3 +140,44 @@ def test_a_heap_without_a_file_fails_the_trial(monkeypatch):
         disturbed(stack, spec(paging), time.monotonic_ns(), []),
     ):
         time.sleep(0.2)
+
+
+def test_several_are_done_at_the_same_time(tmp_path):
+    """Two hosts contend from the same moment: no spike waits for the end of another."""
+    hosts = {"app-1": Host(), "app-2": Host()}
+    stack = SimpleNamespace(
+        folder=tmp_path, node=lambda name: SimpleNamespace(host=hosts[name], cpus=())
+    )
+    spikes = [Disturbance(at_s=0.0, action="spike", node=name, for_s=3600.0) for name in hosts]
+    with disturbed(stack, spec(*spikes), time.monotonic_ns(), []):
+        deadline = time.monotonic() + 5
+        while not all(host.running for host in hosts.values()) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert all(len(host.running) == 1 for host in hosts.values())
+    assert not any(host.running for host in hosts.values())
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"cpu_limit": 0.5, "cpus": (0,)}, [("limits", 0.5, None, (0,))]),
+        ({"memory_mib": 512}, [("memory", 512)]),
+        ({"cpu_weight": 256, "memory_mib": 64}, [("limits", None, 256, ()), ("memory", 64)]),
+    ],
+)
+def test_a_host_is_resized(limits, told):
+    """Limits for the CPU go together; those that are not given stay as they were."""
+    done, events = [], []
+    host = SimpleNamespace(
+        set_limits=lambda *words: done.append(("limits", *words)),
+        set_memory=lambda mib: done.append(("memory", mib)),
+    )
+    stack = SimpleNamespace(node=lambda _: SimpleNamespace(host=host))
+    resize = Disturbance(at_s=0.0, action="resize", node="app-1", limits=HostLimits(**limits))
+    with disturbed(stack, spec(resize), time.monotonic_ns(), events):
+        wait_for(events, 1)
+    assert done == told
+    with pytest.raises(ValueError, match="gets limits"):
+        Disturbance(at_s=0.0, action="resize", node="app-1")
+    with pytest.raises(ValueError, match="gets limits"):
+        Disturbance(at_s=0.0, action="kill", node="app-1", limits=HostLimits(**limits))

@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from sizebook.model.bundle import FileName
-from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import DatabaseRole, Deployment, HostSpec, JvmRole
 from sizebook.model.errors import UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import Disturbance, Exhaustion, TrialSpec
@@ -70,3 +70,31 @@ def test_no_bundle_holds_a_heap_dump(name):
     """What a heap held, a dump would publish: passwords, sessions, messages."""
     with pytest.raises(ValidationError, match="none of a bundle's"):
         TypeAdapter(FileName).validate_python(name)
+
+
+BOX, OTHER = HostSpec(name="box", mode="container"), HostSpec(name="other", mode="virtio-vm")
+
+
+def test_roles_are_put_on_hosts():
+    """One host for a role, or several that its nodes are dealt out to in turn."""
+    placed = STACK.changed("app", nodes=3).on(BOX, OTHER, database="box", app=("box", "other"))
+    assert [placed.find("app").host_of(number) for number in (1, 2, 3)] == ["box", "other", "box"]
+    assert placed.find("database").host == "box"
+    assert (placed.host("other"), placed.host("local")) == (OTHER, None)
+    assert "hosts" not in STACK.canonical_json()
+    assert Deployment.model_validate_json(placed.canonical_json(), strict=False) == placed
+
+
+@pytest.mark.parametrize(
+    ("hosts", "places", "found"),
+    [
+        ((BOX,), {"broker": "box"}, "role 'broker'"),
+        ((BOX,), {"app": "other"}, "role app on host 'other'"),
+        ((BOX,), {"app": ("box", "other")}, "role app on host 'other'"),
+        ((BOX,), {"database": ("box",)}, "role database on hosts box"),
+        ((BOX, BOX), {}, "two hosts of one name"),
+    ],
+)
+def test_places_that_do_not_exist_are_refused(hosts, places, found):
+    with pytest.raises(UsageError, match=found):
+        STACK.on(*hosts, **places)

@@ -9,11 +9,12 @@ import synthetic_bundles as made
 
 from sizebook.lab.trials import Trial, Trials
 from sizebook.model.bundle import StackEvent
-from sizebook.model.deployment import Deployment, JvmRole
+from sizebook.model.deployment import Deployment, HostSpec, JvmRole
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import TrialSpec
 from sizebook.report import heaps
+from sizebook.report.gc_logs import gc_logs, gc_summary
 
 S, MEASURED, OVER = made.S, made.MEASURED, made.PHASES[-1].end_ns
 OOM = "java.lang.OutOfMemoryError: Java heap space"
@@ -206,3 +207,21 @@ def test_the_least_heap_is_interpolated_and_never_beyond_what_was_measured(share
         assert 256 < found < 512
     else:
         assert found == size or math.isclose(found, size, rel_tol=1e-9)
+
+
+def test_a_log_by_another_kernels_clock_is_read_by_this_ones(make_bundle):
+    """A collection within the measured phase stays there, however far ahead the host's clock is."""
+    log = gc_lines((-5.0, "Young", 9, 8, 1.0), (3.0, "Young", 9, 8, 2.0))
+    role = JvmRole(role="app", heap_mib=384, hosts=("local", "box"), nodes=2)
+    deployment = Deployment(roles=(role,), hosts=(HostSpec(name="box", mode="virtio-vm"),))
+    hosts = (made.host_run(mode="virtio-vm", clock_ahead_ns=-4 * S),)
+    bundle = make_bundle(
+        deployment=deployment, hosts=hosts, logs={"gc/app-1.log": log, "gc/app-2.log": log}
+    )
+    assert gc_summary(bundle, "app-1").collections == 1
+    ahead = gc_logs(bundle)["app-2"]
+    assert ahead.pauses["end_ns"].to_list() == [MEASURED - 1 * S, MEASURED + 7 * S]
+    assert (
+        ahead.pauses["pause_ns"].to_list() == gc_logs(bundle)["app-1"].pauses["pause_ns"].to_list()
+    )
+    assert ahead.first_ns == gc_logs(bundle)["app-1"].first_ns + 4 * S

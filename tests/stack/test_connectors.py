@@ -29,9 +29,7 @@ def connected(tmp_path_factory):
     """Two app nodes behind a balancer, with one back end, started once."""
     folder = tmp_path_factory.mktemp("connected")
     guard = Guard(folder / "guard")
-    runner = StackRunner(
-        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
-    )
+    runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state")
     deployment = connector_stack(
         place(),
         nodes=2,

@@ -23,9 +23,7 @@ def layout(tmp_path_factory):
     """Two app nodes behind a balancer, started once."""
     folder = tmp_path_factory.mktemp("layout")
     guard = Guard(folder / "guard")
-    runner = StackRunner(
-        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
-    )
+    runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state")
     with runner.running(app_stack(place(), nodes=2, heap_mib=128), "s") as stack:
         yield stack
     guard.close()

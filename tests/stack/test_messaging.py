@@ -30,9 +30,7 @@ EVENT = (
 def runner(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queues")
     guard = Guard(folder / "guard")
-    yield StackRunner(
-        ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state"
-    )
+    yield StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state")
     guard.close()
 
 

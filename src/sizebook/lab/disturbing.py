@@ -56,9 +56,7 @@ def disturbed(
             failures.append(error)
             return
         events.append(
-            StackEvent(
-                action=one.action, node=one.node, begin_ns=at_ns, end_ns=time.monotonic_ns()
-            )
+            StackEvent(action=one.action, node=one.node, begin_ns=at_ns, end_ns=time.monotonic_ns())
         )
 
     threads = [

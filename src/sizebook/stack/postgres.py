@@ -191,9 +191,7 @@ def init_command(binaries: PostgresBinaries, folder: Path) -> list[str]:
     return [*command, "--auth-local=trust", "--auth-host=scram-sha-256"]
 
 
-def server_command(
-    binaries: PostgresBinaries, cluster: Cluster, role: DatabaseRole
-) -> list[str]:
+def server_command(binaries: PostgresBinaries, cluster: Cluster, role: DatabaseRole) -> list[str]:
     """Return the command line of a server on this cluster, in the foreground."""
     settings = SETTINGS | {"listen_addresses": cluster.address}
     settings |= {name: str(value) for name, value in role.settings.items()}
