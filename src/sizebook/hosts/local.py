@@ -20,6 +20,7 @@ from typing import IO, Any
 import psutil
 
 from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView
+from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.machine import local_facts, view_machine, view_process
 from sizebook.hosts.ports import Ports
@@ -101,19 +102,35 @@ class LocalProcess:
 
 
 class LocalHost:
-    """The machine the harness runs on; servers bind to loopback."""
+    """The machine the harness runs on; servers bind to loopback.
 
-    name = LOCAL
+    With a control group it is a host of its own name on this machine, and what runs there has the
+    group's limits together.
+    """
+
     mode: Mode = "bare"
-    address = "127.0.0.1"
     boot_s: Mapping[str, float] = MappingProxyType({})
 
-    def __init__(self, guard: Guard) -> None:
-        self.guard = guard
+    def __init__(
+        self,
+        guard: Guard,
+        name: str = LOCAL,
+        group: ControlGroup | None = None,
+        address: str = "127.0.0.1",
+    ) -> None:
+        self.name = name
+        self.address = address
+        self._guard = guard
+        self._group = group
         self._processes: list[LocalProcess] = []
         self._changing = threading.Lock()
         self._ports = Ports(self.address)
         self._cpus = usable_cpus()  # asked before the harness pins itself
+
+    @property
+    def guard(self) -> Guard:
+        """What ends this host's processes when the harness is gone."""
+        return self._guard
 
     def start(
         self,
@@ -135,9 +152,11 @@ class LocalHost:
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
         full = [*_pin(cpus or self._cpus, self._cpus), *command]
+        if self._group is not None:
+            full = self._group.command(full)
         for folder in (log.parent, cwd or log.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as sink, self.guard.announced(full):
+        with log.open("ab") as sink, self._guard.announced(full):
             popen = subprocess.Popen(
                 full,
                 stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
@@ -149,7 +168,7 @@ class LocalHost:
                 start_new_session=True,
                 **_identity(user, name),
             )
-            self.guard.register(popen.pid)
+            self._guard.register(popen.pid)
         process = LocalProcess(name, command, popen, log, stop_signal)
         with self._changing:
             self._processes.append(process)
@@ -158,7 +177,7 @@ class LocalHost:
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
         assert isinstance(process, LocalProcess)
         code = process.terminate(grace_s)
-        self.guard.forget(process.inner_pid)
+        self._guard.forget(process.inner_pid)
         with self._changing, contextlib.suppress(ValueError):
             self._processes.remove(process)
         return code
@@ -232,7 +251,9 @@ class LocalHost:
         """Nothing to do: what is written here is here."""
 
     def outside(self) -> HostUsage:
-        """Return the sums over the processes that run now: there is no group around them."""
+        """Return what the group has used; without one the sums of the processes that run now."""
+        if self._group is not None:
+            return self._group.usage()
         with self._changing:
             running = [process.pid for process in self._processes]
         views = [view for pid in running if (view := view_process(pid)) is not None]
@@ -249,16 +270,22 @@ class LocalHost:
         return ClockReading(0, 0, 0)
 
     def set_limits(self, cpu_limit: float | None, cpu_weight: int | None, cpus: CpuSet) -> None:
-        raise _without_limits(f"CPU limit {cpu_limit}, weight {cpu_weight}, CPUs {list(cpus)}")
+        if self._group is None:
+            raise _without_limits(f"CPU limit {cpu_limit}, weight {cpu_weight}, CPUs {list(cpus)}")
+        self._group.limit_cpu(cpu_limit, cpu_weight, cpus)
 
     def set_memory(self, memory_mib: int) -> None:
-        raise _without_limits(f"memory limit {memory_mib} MiB")
+        if self._group is None:
+            raise _without_limits(f"memory limit {memory_mib} MiB")
+        self._group.limit_memory(memory_mib)
 
     def close(self) -> None:
         with self._changing:
             running = list(self._processes)
         for process in running:
             self.stop(process)
+        if self._group is not None:
+            self._group.remove()
 
 
 def _without_limits(limit: str) -> HostLacksError:
