@@ -20,7 +20,7 @@ from sizebook.book.audit.targets import own_target
 from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
 from sizebook.book.site import build_site
-from sizebook.hosts.local import local_facts
+from sizebook.hosts.machine import local_facts
 from sizebook.lab.archive import present_fingerprints
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.deployment import Deployment, JvmRole

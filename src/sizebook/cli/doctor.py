@@ -7,7 +7,7 @@ import dataclasses
 import typer
 
 from sizebook.cli.output import print_json, print_table
-from sizebook.hosts.local import local_facts
+from sizebook.hosts.machine import local_facts
 from sizebook.store import find_project
 
 

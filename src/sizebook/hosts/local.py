@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import select
 import shutil
 import signal
@@ -15,19 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
-from sizebook.hosts.base import HostProcess
+from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView
 from sizebook.hosts.guard import Guard
+from sizebook.hosts.machine import local_facts, view_machine, view_process
 from sizebook.hosts.ports import Ports
 from sizebook.model.bundle import MachineFacts
-from sizebook.model.deployment import CpuSet
+from sizebook.model.deployment import LOCAL, CpuSet, Mode
 from sizebook.model.errors import HostLacksError, TrialError
 
 _LAST = 19
 """Lowest priority: a seventieth of what others get."""
+_REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _PIDFD: Callable[[int], int] | None = getattr(os, "pidfd_open", None)
 
 
@@ -50,6 +51,10 @@ class LocalProcess:
 
     @property
     def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def inner_pid(self) -> int:
         return self._popen.pid
 
     @property
@@ -97,11 +102,14 @@ class LocalProcess:
 class LocalHost:
     """The machine the harness runs on; servers bind to loopback."""
 
-    name = "local"
+    name = LOCAL
+    mode: Mode = "bare"
     address = "127.0.0.1"
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
+        self._processes: list[LocalProcess] = []
+        self._changing = threading.Lock()
         self._ports = Ports(self.address)
         self._cpus = usable_cpus()  # asked before the harness pins itself
 
@@ -114,16 +122,10 @@ class LocalHost:
         cpus: CpuSet = (),
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        memory_bytes: int | None = None,
         talk: bool = False,
         stop_signal: int = signal.SIGTERM,
+        user: int | None = None,
     ) -> LocalProcess:
-        if memory_bytes is not None:
-            raise HostLacksError(
-                found="a memory limit for a process on the bare local host",
-                expected="a host that can limit memory, such as a container",
-                next_step="leave the limit out, or choose a host of another mode",
-            )
         if not _is_there(command[0], (env or os.environ).get("PATH")):
             raise HostLacksError(
                 found=f"no program {command[0]!r} to start {name}",
@@ -131,7 +133,8 @@ class LocalHost:
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
         full = [*_pin(cpus or self._cpus, self._cpus), *command]
-        log.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (log.parent, cwd or log.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as sink, self._guard.announced(full):
             popen = subprocess.Popen(
                 full,
@@ -142,20 +145,26 @@ class LocalHost:
                 cwd=cwd,
                 text=True,
                 start_new_session=True,
+                **_identity(user, name),
             )
             self._guard.register(popen.pid)
-        return LocalProcess(name, command, popen, log, stop_signal)
+        process = LocalProcess(name, command, popen, log, stop_signal)
+        with self._changing:
+            self._processes.append(process)
+        return process
 
     def stop(self, process: HostProcess, grace_s: float = 10.0) -> int:
         assert isinstance(process, LocalProcess)
         code = process.terminate(grace_s)
-        self._guard.forget(process.pid)
+        self._guard.forget(process.inner_pid)
+        with self._changing, contextlib.suppress(ValueError):
+            self._processes.remove(process)
         return code
 
     def set_cpus(self, process: HostProcess, cpus: CpuSet) -> None:
         try:
             moved: set[int] = set()
-            while rest := {t.id for t in psutil.Process(process.pid).threads()} - moved:
+            while rest := {t.id for t in psutil.Process(process.inner_pid).threads()} - moved:
                 for thread in rest:  # a thread may be started, or end, while others are moved
                     with contextlib.suppress(ProcessLookupError):
                         os.sched_setaffinity(thread, cpus)
@@ -171,16 +180,22 @@ class LocalHost:
         if not _may_raise_priority():
             return False
         found = False
-        for thread in _threads(process.pid):
+        for thread in _threads(process.inner_pid):
             with contextlib.suppress(OSError):
-                if Path(f"/proc/{process.pid}/task/{thread}/comm").read_text().startswith(threads):
+                if (
+                    Path(f"/proc/{process.inner_pid}/task/{thread}/comm")
+                    .read_text()
+                    .startswith(threads)
+                ):
                     os.setpriority(os.PRIO_PROCESS, thread, _LAST)
                     found = True
         return found
 
     def let_go(self, process: HostProcess) -> None:
         seen: set[int] = set()
-        while rest := set(_threads(process.pid)) - seen:  # one may be started by one held back
+        while (
+            rest := set(_threads(process.inner_pid)) - seen
+        ):  # one may be started by one held back
             for thread in rest:
                 with contextlib.suppress(ProcessLookupError):
                     if os.getpriority(os.PRIO_PROCESS, thread) > 0:
@@ -192,6 +207,77 @@ class LocalHost:
 
     def free_port(self) -> int:
         return self._ports.take()
+
+    def put(self, source: Path, target: Path, owner: int | None = None) -> None:
+        try:
+            if source.resolve() != target.resolve():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                command = ["cp", "-a", *_REFLINK, "-T", str(source), str(target)]
+                copy = subprocess.run(command, capture_output=True, text=True, check=False)
+                if copy.returncode != 0:
+                    raise OSError(0, copy.stderr.strip()[-200:])
+            if owner is not None:
+                for path in (target, *target.rglob("*")):
+                    os.chown(path, owner, owner, follow_symlinks=False)
+        except OSError as error:
+            raise TrialError(
+                found=f"{source} cannot be copied to {target}: {error.strerror}",
+                expected="a file or folder that can be read, and a place for it",
+                next_step="look at owners and modes, and whether the disk has room",
+            ) from error
+
+    def bring(self, folder: Path) -> None:
+        """Nothing to do: what is written here is here."""
+
+    def outside(self) -> HostUsage:
+        """Return the sums over the processes that run now: there is no group around them."""
+        with self._changing:
+            running = [process.pid for process in self._processes]
+        views = [view for pid in running if (view := view_process(pid)) is not None]
+        return HostUsage(
+            cpu_user_s=sum(view.cpu_user_s for view in views),
+            cpu_system_s=sum(view.cpu_system_s for view in views),
+            memory_bytes=sum(view.rss_bytes for view in views),
+        )
+
+    def inside(self, pids: Mapping[str, int]) -> HostView:
+        return view_machine(pids)
+
+    def clock(self) -> ClockReading:
+        return ClockReading(0, 0, 0)
+
+    def set_limits(self, cpu_limit: float | None, cpu_weight: int | None, cpus: CpuSet) -> None:
+        raise _without_limits(f"CPU limit {cpu_limit}, weight {cpu_weight}, CPUs {list(cpus)}")
+
+    def set_memory(self, memory_mib: int) -> None:
+        raise _without_limits(f"memory limit {memory_mib} MiB")
+
+    def close(self) -> None:
+        with self._changing:
+            running = list(self._processes)
+        for process in running:
+            self.stop(process)
+
+
+def _without_limits(limit: str) -> HostLacksError:
+    return HostLacksError(
+        found=f"{limit} for this machine as it is",
+        expected="a host that can be limited, such as a container",
+        next_step="give the deployment a host of another mode",
+    )
+
+
+def _identity(user: int | None, name: str) -> dict[str, Any]:
+    """Return what starts a process as another user; nothing where it is the present one."""
+    if user is None or user == os.geteuid():
+        return {}
+    if os.geteuid() != 0:
+        raise HostLacksError(
+            found=f"user {user} to run {name}",
+            expected=f"the present user, {os.geteuid()}: only root may choose another",
+            next_step="run as root, or leave the user out",
+        )
+    return {"user": user, "group": user, "extra_groups": []}
 
 
 def _await_end(pid: int, timeout_s: float) -> bool:
@@ -248,19 +334,6 @@ def _is_there(program: str, path: str | None) -> bool:
     return shutil.which(program, path=path) is not None
 
 
-def local_facts() -> MachineFacts:
-    """Return what is known of this machine."""
-    return MachineFacts(
-        system=_system_name(),
-        kernel=platform.release(),
-        architecture=platform.machine(),
-        cpu_model=_cpu_model(),
-        logical_cpus=psutil.cpu_count(logical=True) or 0,
-        memory_mib=psutil.virtual_memory().total // 2**20,
-        virtualization=_virtualization(),
-    )
-
-
 def usable_cpus() -> CpuSet:
     """Return the CPUs that this process may use (all of them where the system cannot tell)."""
     if hasattr(os, "sched_getaffinity"):
@@ -278,30 +351,3 @@ def _pin(cpus: CpuSet, usable: CpuSet) -> list[str]:
         )
     taskset = shutil.which("taskset")
     return [taskset, "-c", ",".join(map(str, cpus))] if taskset else []
-
-
-def _system_name() -> str:
-    try:
-        facts = platform.freedesktop_os_release()
-    except OSError:
-        return f"{platform.system()} {platform.release()}"
-    return facts.get("PRETTY_NAME") or facts["NAME"]
-
-
-def _cpu_model() -> str:
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("model name"):  # "model name\t: AMD EPYC 9R45"
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or "unknown"
-
-
-def _virtualization() -> str:
-    detect = shutil.which("systemd-detect-virt")
-    if detect is None:
-        return "unknown"
-    answer = subprocess.run([detect], capture_output=True, text=True, check=False)
-    return answer.stdout.strip() or "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 LOWEST, HIGHEST = 15_000, 49_151
@@ -20,9 +21,19 @@ class Ports:
     until a JVM listens, seconds later, any client may get it. These come from outside that range.
     """
 
-    def __init__(self, address: str, outgoing: tuple[int, int] | None = None) -> None:
-        """``outgoing`` is the system's range of ports of outgoing connections."""
+    def __init__(
+        self,
+        address: str,
+        outgoing: tuple[int, int] | None = None,
+        try_port: Callable[[str, int], int] | None = None,
+    ) -> None:
+        """``outgoing`` is the system's range of ports of outgoing connections.
+
+        ``try_port`` returns a port of an address if it is free on another host (for 0 the system's
+        choice there), else 0.
+        """
         self._address = address
+        self._try_port = try_port or _bound
         low, high = outgoing or outgoing_range()
         self._left = [port for port in range(LOWEST, HIGHEST + 1) if not low <= port <= high]
         random.SystemRandom().shuffle(self._left)
@@ -30,10 +41,9 @@ class Ports:
     def take(self) -> int:
         """Return a port that is free now; the system's choice if none outside its range is."""
         for _ in range(min(_TRIES, len(self._left))):
-            port = self._left.pop()
-            if _bound(self._address, port):
+            if port := self._try_port(self._address, self._left.pop()):
                 return port
-        return _bound(self._address, 0)
+        return self._try_port(self._address, 0)
 
 
 def outgoing_range() -> tuple[int, int]:

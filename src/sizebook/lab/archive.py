@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sizebook.hosts.local import local_facts
+from sizebook.hosts.machine import local_facts
 from sizebook.lab.planning import Session
 from sizebook.lab.trials import Trial, compare_fingerprints
 from sizebook.model.bundle import Fingerprints

@@ -114,7 +114,7 @@ def _page_out(stack: RunningStack, one: Disturbance, over: threading.Event) -> N
     node, end_s = stack.node(one.node), time.monotonic() + one.for_s
     while (left_s := end_s - time.monotonic()) > 0:
         try:
-            taken = page_out(node.process.pid)
+            taken = page_out(node.process.inner_pid)
         except OSError as error:
             taken, reason = 0, f"its pages cannot be taken away: {error.strerror}"
         else:

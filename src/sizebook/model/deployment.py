@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from sizebook.model.errors import UsageError
 from sizebook.model.records import Record, Scalars
@@ -15,12 +15,58 @@ CpuSet = tuple[int, ...]
 Positive = Annotated[int, Field(gt=0, le=2**40)]
 
 
+LOCAL = "local"
+"""Name of this machine as it is: a host that is always there."""
+
+Mode = Literal[
+    "bare",
+    "container",
+    "user-space-kernel",
+    "paravirtual-kernel",
+    "virtio-vm",
+    "emulated-vm",
+    "virtio-vm-kvm",
+    "emulated-vm-kvm",
+]
+"""What stands between a process and this machine's kernel and devices.
+
+``bare``: nothing. ``container``: name spaces and a control group (runc). ``user-space-kernel``: a
+kernel in a process that answers system calls (gVisor). ``paravirtual-kernel``: a kernel that knows
+it is a guest (user-mode Linux). ``virtio-vm`` and ``emulated-vm``: a machine in software, with
+devices made for guests or copies of real ones (QEMU); with ``-kvm`` the CPU runs its code itself.
+"""
+
+
+class HostSpec(Record):
+    """A host that a deployment brings along, and what it may use of this machine."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,7}$")]
+    """What roles call it; short, since network interfaces are named after it."""
+    mode: Mode
+    cpus: CpuSet = ()
+    """CPUs of this machine on which all of the host runs; empty: all that the harness may use."""
+    cpu_limit: Annotated[float, Field(ge=0.05, le=4096)] | None = None
+    """CPUs' worth of time that all of the host together may use, such as 0.5; None: no limit."""
+    cpu_weight: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Share under contention beside other hosts, in version 2's measure: 100 is the usual one."""
+    memory_mib: Positive = 1024
+    """Memory of a guest; limit of what a host without a kernel of its own may use."""
+    disk_mib: Positive = 4096
+    """Size of the scratch disk."""
+
+    @model_validator(mode="after")
+    def _is_not_this_machine(self) -> Self:
+        if self.name == LOCAL:
+            raise ValueError(f"a host named {LOCAL!r}, which is this machine as it is")
+        return self
+
+
 class JvmRole(Record):
     """One or more equal JVM nodes that play one role of the reference stack."""
 
     kind: Literal["jvm"] = "jvm"
     role: Literal["app", "backend", "broker", "nullserver"]
-    host: str = "local"
+    host: str = LOCAL
     nodes: Annotated[int, Field(gt=0, le=1000)] = 1
     heap_mib: Positive = 256
     """Heap of each node in MiB: initial and maximum size alike."""
@@ -43,7 +89,7 @@ class DatabaseRole(Record):
 
     kind: Literal["database"] = "database"
     role: Literal["database"] = "database"
-    host: str = "local"
+    host: str = LOCAL
     cpus: CpuSet = ()
     flights: Positive = 400
     data_seed: int = 1
@@ -56,7 +102,7 @@ class BalancerRole(Record):
 
     kind: Literal["balancer"] = "balancer"
     role: Literal["balancer"] = "balancer"
-    host: str = "local"
+    host: str = LOCAL
     cpus: CpuSet = ()
     algorithm: Literal["leastconn", "roundrobin"] = "leastconn"
     sticky: bool = False
@@ -70,6 +116,26 @@ class Deployment(Record):
     """The roles of one stack, in the order in which they start."""
 
     roles: tuple[RoleSpec, ...]
+    hosts: Annotated[tuple[HostSpec, ...], Field(exclude_if=lambda hosts: not hosts)] = ()
+    """Hosts beside this machine. Without any the JSON does not mention them, so that trials from
+    before there were hosts are the same trials."""
+
+    @model_validator(mode="after")
+    def _has_the_hosts_of_its_roles(self) -> Self:
+        names = [host.name for host in self.hosts]
+        if len(set(names)) < len(names):
+            raise ValueError("two hosts of one name")
+        for role in self.roles:
+            if role.host not in (LOCAL, *names):
+                raise ValueError(
+                    f"role {role.role} on host {role.host!r}, which is none of "
+                    f"{', '.join((LOCAL, *names))}"
+                )
+        return self
+
+    def host(self, name: str) -> HostSpec | None:
+        """Return the specification of the named host; None for this machine as it is."""
+        return next((host for host in self.hosts if host.name == name), None)
 
     def jvm_roles(self) -> tuple[JvmRole, ...]:
         """Return the roles that are JVM nodes, in start order."""
@@ -112,4 +178,40 @@ class Deployment(Record):
                 expected=f"fields of {type(found).__name__}",
                 next_step="correct the deployment in the notebook",
             ) from error
-        return Deployment(roles=tuple(new if spec is found else spec for spec in self.roles))
+        roles = tuple(new if spec is found else spec for spec in self.roles)
+        try:
+            return Deployment(roles=roles, hosts=self.hosts)
+        except ValidationError as error:
+            raise UsageError(
+                found=error.errors()[0]["msg"].removeprefix("Value error, "),
+                expected="a host of this deployment",
+                next_step="add it with Deployment.on(), or correct the role's host",
+            ) from error
+
+    def on(self, *hosts: HostSpec, **places: str) -> Deployment:
+        """Return this deployment with these hosts, and the named roles moved to them.
+
+        So one deployment is measured in several modes::
+
+            stack.on(HostSpec(name="box", mode="container", cpus=(0,)), app="box", database="box")
+
+        Raises UsageError for a role or host that there is not.
+        """
+        for role in set(places) - {spec.role for spec in self.roles}:
+            raise UsageError(
+                found=f"role {role!r}",
+                expected=f"one of {', '.join(spec.role for spec in self.roles)}",
+                next_step="correct the places in the notebook",
+            )
+        roles = [
+            spec.model_copy(update={"host": places.get(spec.role, spec.host)})
+            for spec in self.roles
+        ]
+        try:
+            return Deployment(roles=tuple(roles), hosts=hosts)
+        except ValidationError as error:
+            raise UsageError(
+                found=error.errors()[0]["msg"].removeprefix("Value error, "),
+                expected="roles on hosts of this deployment, each host with a name of its own",
+                next_step="correct hosts and places in the notebook",
+            ) from error

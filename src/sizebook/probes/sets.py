@@ -142,6 +142,8 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
     """
     members: dict[Groups, list[str]] = {}
     for name, process in processes.items():
+        if process.pid is None:  # inside a guest
+            continue
         try:
             groups = find_groups(process.pid)
         except Unavailable:
