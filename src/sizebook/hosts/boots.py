@@ -10,8 +10,12 @@ from typing import Protocol
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostUsage
+from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
+from sizebook.hosts.local import LocalHost
+from sizebook.hosts.network import Network
 from sizebook.model.deployment import CpuSet, HostSpec, Mode
+from sizebook.model.errors import HostLacksError
 
 AGENT_PORT = 7070
 """Port of the agent at a host's own address."""
@@ -44,6 +48,12 @@ class Site:
     folder: Path
     """Empty folder of this machine for the host's own files: disks, sockets, logs."""
     guard: Guard
+    local: LocalHost
+    """This machine: the outermost processes are started there, with ``group.command(...)``."""
+    network: Network
+    """The network of all hosts; the link of this one is made by its boot."""
+    group: ControlGroup
+    """Empty group for all processes of the host; removed after the boot was closed."""
     token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     """The agent's secret, handed in as ``SIZEBOOK_TOKEN``."""
 
@@ -77,3 +87,35 @@ class Boot(Protocol):
 
     def close(self) -> None:
         """End the host in any state, within seconds, and remove all that was made for it."""
+
+
+class GroupedBoot:
+    """What boots share: the control group around everything that the host is."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def usage(self) -> HostUsage:
+        """See ``Boot``."""
+        return self.site.group.usage()
+
+    def set_limits(self, cpu_limit: float | None, cpu_weight: int | None, cpus: CpuSet) -> None:
+        """See ``Boot``; CPUs that the mode cannot use are left out."""
+        self.site.group.limit_cpu(cpu_limit, cpu_weight, self.usable_cpus(cpus))
+
+    def usable_cpus(self, cpus: CpuSet) -> CpuSet:
+        """Return those of the CPUs that a host of this mode is to run on."""
+        return cpus
+
+    def set_memory(self, memory_mib: int) -> None:
+        """See ``Boot``; a kernel of its own has the memory with which it was started."""
+        raise HostLacksError(
+            found=f"{memory_mib} MiB for host {self.site.spec.name} while it runs",
+            expected=f"the {self.site.spec.memory_mib} MiB with which it was started",
+            next_step="give the host another memory_mib in the deployment",
+        )
+
+    def limit_as_specified(self) -> None:
+        """Set the CPU limits of the specification; to be called before anything is started."""
+        spec = self.site.spec
+        self.set_limits(spec.cpu_limit, spec.cpu_weight, spec.cpus)

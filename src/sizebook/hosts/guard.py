@@ -4,7 +4,8 @@ The harness tells the guard each process that it starts. When the pipe between t
 the harness is gone, for whatever reason, the guard ends what is still registered, newest first. A
 process is known by its id *and* its start time, so that a reused id is never hit. A harness that is
 killed between starting a process and registering it has announced the command, and the guard looks
-for that.
+for that. What is no process, such as a name space of the network, is promised to be undone by a
+command before it is made.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ import psutil
 
 Entry = tuple[int, float]
 """Process id and its start time in seconds since the epoch."""
+Promise = tuple[str, ...]
+"""Command that undoes something; it does no harm where there is nothing to undo."""
+_UNDO_S = 30.0
 
 
 class Guard:
@@ -68,6 +72,19 @@ class Guard:
         """The process has ended."""
         self._tell(f"drop {pid}")
 
+    def promise(self, undo: Sequence[str]) -> int:
+        """Have something undone by a command when the harness is gone; return the promise's number.
+
+        To be said before the thing is made.
+        """
+        number = next(self._numbers)
+        self._tell(f"promise {number} {json.dumps(list(undo))}")
+        return number
+
+    def keep(self, number: int) -> None:
+        """What was promised has been done."""
+        self._tell(f"kept {number}")
+
     def close(self) -> None:
         """End everything that is still registered, then the guard itself."""
         if self._process.stdin and not self._process.stdin.closed:
@@ -87,7 +104,7 @@ class Guard:
 
 
 def sweep(ledger_dir: Path, patience_s: float = 30.0) -> int:
-    """End what earlier, killed harnesses left running; return how many processes that were.
+    """End what earlier, killed harnesses left; return how many processes and promises that were.
 
     A guard that is still ending what its harness left is waited for, ``patience_s`` at most.
     """
@@ -102,9 +119,29 @@ def sweep(ledger_dir: Path, patience_s: float = 30.0) -> int:
         if at_work:
             continue
         if owner != os.getpid():
-            ended += end_all(_read(ledger))
+            ended += undo_all(_read(ledger))
             ledger.unlink(missing_ok=True)
     return ended
+
+
+def undo_all(left: Iterable[Entry | Promise], grace_s: float = 5.0) -> int:
+    """End processes and keep promises, newest first; return how many there were."""
+    done = 0
+    for one in reversed(list(left)):
+        match one:
+            case int(), float():
+                done += end_all([one], grace_s)
+            case _:
+                done += 1
+                with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                    subprocess.run(
+                        [str(word) for word in one],
+                        stdin=subprocess.DEVNULL,
+                        capture_output=True,
+                        timeout=_UNDO_S,
+                        check=False,
+                    )
+    return done
 
 
 def end_all(entries: Iterable[Entry], grace_s: float = 5.0) -> int:
@@ -132,13 +169,28 @@ def _signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None
             process.send_signal(number)
 
 
-def _read(ledger: Path) -> list[Entry]:
-    entries: list[Entry] = []
+def _read(ledger: Path) -> list[Entry | Promise]:
+    """Return what a ledger holds: lines such as ``4711 1700000000.25`` and ``["rmdir", "x"]``."""
+    left: list[Entry | Promise] = []
     with contextlib.suppress(OSError, ValueError):
         for line in ledger.read_text().splitlines():
-            pid, started = line.split()
-            entries.append((int(pid), float(started)))
-    return entries
+            if line.startswith("["):
+                left.append(tuple(map(str, json.loads(line))))
+            else:
+                pid, started = line.split()
+                left.append((int(pid), float(started)))
+    return left
+
+
+def _write(ledger: Path, left: Iterable[Entry | Promise]) -> None:
+    """Write a ledger, whole or not at all: a killed guard leaves the one before."""
+    lines = [
+        f"{one[0]} {one[1]:.2f}\n" if isinstance(one[0], int) else json.dumps(one) + "\n"
+        for one in left
+    ]
+    partial = ledger.with_suffix(".new")
+    partial.write_text("".join(lines))
+    partial.replace(ledger)
 
 
 def _guard_is_at_work(ledger: Path) -> bool:
@@ -164,7 +216,7 @@ def _main(ledger: Path) -> None:
     """Be the guard: follow standard input until it ends, then end what is registered."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    entries: dict[int, float] = {}
+    left: dict[str, Entry | Promise] = {}
     announced: dict[str, list[Any]] = {}
     for line in sys.stdin:
         match line.split(maxsplit=2):
@@ -175,12 +227,16 @@ def _main(ledger: Path) -> None:
                 announced.pop(number, None)
                 continue
             case "add", pid, started:
-                entries[int(pid)] = float(started)
+                left[f"process {pid}"] = int(pid), float(started)
             case "drop", pid:
-                entries.pop(int(pid), None)
-        ledger.write_text("".join(f"{pid} {at:.2f}\n" for pid, at in entries.items()))
+                left.pop(f"process {pid}", None)
+            case "promise", number, command:
+                left[f"promise {number}"] = tuple(json.loads(command))
+            case "kept", number:
+                left.pop(f"promise {number}", None)
+        _write(ledger, left.values())
     time.sleep(0.2)  # a harness that ends in good order is just stopping them itself
-    end_all([*entries.items(), *_find(announced.values())])
+    undo_all([*left.values(), *_find(announced.values())])
     ledger.unlink(missing_ok=True)
 
 

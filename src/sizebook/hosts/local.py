@@ -19,6 +19,7 @@ from typing import IO, Any
 import psutil
 
 from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView
+from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.machine import local_facts, view_machine, view_process
 from sizebook.hosts.ports import Ports
@@ -100,14 +101,21 @@ class LocalProcess:
 
 
 class LocalHost:
-    """The machine the harness runs on; servers bind to loopback."""
+    """The machine the harness runs on; servers bind to loopback.
 
-    name = LOCAL
+    With a control group it is a host of its own name on this machine, and what runs there has the
+    group's limits together.
+    """
+
     mode: Mode = "bare"
     address = "127.0.0.1"
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(
+        self, guard: Guard, name: str = LOCAL, group: ControlGroup | None = None
+    ) -> None:
+        self.name = name
         self._guard = guard
+        self._group = group
         self._processes: list[LocalProcess] = []
         self._changing = threading.Lock()
         self._ports = Ports(self.address)
@@ -133,6 +141,8 @@ class LocalHost:
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
         full = [*_pin(cpus or self._cpus, self._cpus), *command]
+        if self._group is not None:
+            full = self._group.command(full)
         for folder in (log.parent, cwd or log.parent):
             folder.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as sink, self._guard.announced(full):
@@ -230,7 +240,9 @@ class LocalHost:
         """Nothing to do: what is written here is here."""
 
     def outside(self) -> HostUsage:
-        """Return the sums over the processes that run now: there is no group around them."""
+        """Return what the group has used; without one the sums of the processes that run now."""
+        if self._group is not None:
+            return self._group.usage()
         with self._changing:
             running = [process.pid for process in self._processes]
         views = [view for pid in running if (view := view_process(pid)) is not None]
@@ -247,16 +259,22 @@ class LocalHost:
         return ClockReading(0, 0, 0)
 
     def set_limits(self, cpu_limit: float | None, cpu_weight: int | None, cpus: CpuSet) -> None:
-        raise _without_limits(f"CPU limit {cpu_limit}, weight {cpu_weight}, CPUs {list(cpus)}")
+        if self._group is None:
+            raise _without_limits(f"CPU limit {cpu_limit}, weight {cpu_weight}, CPUs {list(cpus)}")
+        self._group.limit_cpu(cpu_limit, cpu_weight, cpus)
 
     def set_memory(self, memory_mib: int) -> None:
-        raise _without_limits(f"memory limit {memory_mib} MiB")
+        if self._group is None:
+            raise _without_limits(f"memory limit {memory_mib} MiB")
+        self._group.limit_memory(memory_mib)
 
     def close(self) -> None:
         with self._changing:
             running = list(self._processes)
         for process in running:
             self.stop(process)
+        if self._group is not None:
+            self._group.remove()
 
 
 def _without_limits(limit: str) -> HostLacksError:
