@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from sizebook.hosts.image import (
-    AGENT,
     INIT,
     AppImage,
     ImagePlan,
@@ -22,6 +21,7 @@ from sizebook.hosts.image import (
     make_disk,
     python_program,
 )
+from sizebook.hosts.inside import AGENT_FILES
 from sizebook.hosts.manifest import Manifest
 from sizebook.model.errors import HostLacksError
 from sizebook.stack.jvms import Jvm, find_jvms
@@ -81,12 +81,13 @@ def test_python_inside_runs_the_agent_s_imports_without_writing(image):
     version, compiled = done.stdout.strip().rsplit("\n", 1)
     assert version == sys.version
     assert (image.root / compiled.lstrip("/")).is_file()
-    assert (image.root / AGENT.relative_to("/")).read_bytes() == AGENT.read_bytes()
+    for file in AGENT_FILES:
+        assert (image.root / file.relative_to("/")).read_bytes() == file.read_bytes()
 
 
 def test_the_shell_inside_has_what_a_guest_s_first_program_calls(image):
     """Every word in command position of the first program is there."""
-    wanted = "mount mkdir hostname cut cat dirname chmod rm ip sleep poweroff sh"
+    wanted = "mount mkdir hostname cut cat dirname chmod rm rmdir ip sleep poweroff sh"
     done = inside(image, "/bin/sh", "-c", f"cd /; for w in {wanted}; do command -v $w; done")
     assert len(done.stdout.splitlines()) == len(wanted.split())
     assert os.access(image.root / INIT.lstrip("/"), os.X_OK)
@@ -183,7 +184,9 @@ def test_the_disk_holds_the_same_files(image, jvm, tmp_path):
 def test_a_scratch_disk_takes_no_room_until_it_is_written(tmp_path):
     """A disk of four GiB is there at once and uses a small part of it."""
     disk = tmp_path / "scratch.ext4"
-    make_disk(disk, mib=4096)
+    content = tmp_path / "content"
+    content.mkdir()
+    make_disk(disk, mib=4096, content=content)
     assert disk.stat().st_size == 4096 * 2**20
     assert disk.stat().st_blocks * 512 < 100 * 2**20
 

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from sizebook.hosts.inside import AGENT, AGENT_FILES
 from sizebook.hosts.manifest import Manifest
 from sizebook.model.errors import HostLacksError
 
-AGENT = Path(__file__).resolve().parent / "inside" / "agent.py"
-"""What runs first on a host, at the same path there."""
 INIT = "/sbin/sizebook-init"
 """First program of a guest's own kernel; it becomes the agent."""
 HOST_NAME = "sizebook"
@@ -42,8 +41,8 @@ _JVM_LEFT_OUT = frozenset(("jmods", "src.zip", "man", "demo", "include", "legal"
 """For building, not for running."""
 _APPLETS = """
     sh cat chmod chown cp cut date dd df dirname echo env false grep head hostname id ip kill ln ls
-    mkdir mount mv nproc poweroff ps rm sed sleep stat sync tar taskset test touch true umount uname
-    uptime wc
+    mkdir mount mv nproc poweroff ps rm rmdir sed sleep stat sync tar taskset test touch true umount
+    uname uptime wc
 """
 _FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n"
@@ -98,7 +97,8 @@ class AppImage:
             if not disk.is_file():
                 partial = disk.with_suffix(".partial")
                 files, size = _amount(self.root)
-                make_disk(partial, mib=size // 2**20 + files // 64 + 64, content=self.root)
+                mib = size // 2**20 + files // 64 + 64
+                make_disk(partial, mib=mib, content=self.root, journal=False)
                 partial.rename(disk)
         return disk
 
@@ -125,17 +125,16 @@ def build_image(plan: ImagePlan, state: Path) -> AppImage:
             partial = images / f"{fingerprint[:16]}.partial"
             shutil.rmtree(partial, ignore_errors=True)
             manifest.write(partial / "root")
-            _compile_stdlib(partial / "root")
+            _compile_python(partial / "root")
             partial.rename(image.folder)
         os.utime(image.folder)
     return image
 
 
-def make_disk(path: Path, *, mib: int, content: Path | None = None, label: str = "") -> None:
-    """Make a sparse file of so many MiB that holds an ext4 file system, with a folder's files.
+def make_disk(path: Path, *, mib: int, content: Path, journal: bool = True) -> None:
+    """Make a sparse file of so many MiB that holds an ext4 file system with a folder's files.
 
-    The file system of a disk with content has no journal: it is only read. Raises HostLacksError
-    without mke2fs.
+    One that is only read needs no journal. Raises HostLacksError without mke2fs.
     """
     program = shutil.which("mke2fs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if program is None:
@@ -144,11 +143,18 @@ def make_disk(path: Path, *, mib: int, content: Path | None = None, label: str =
             expected="the program that makes ext4 file systems",
             next_step="install it (Debian: apt-get install e2fsprogs)",
         )
-    command = [program, "-q", "-F", "-t", "ext4", "-m", "0", "-E", "lazy_itable_init=1"]
-    if content is not None:
-        command += ["-O", "^has_journal", "-d", str(content)]
-    if label:
-        command += ["-L", label]
+    command = [
+        program,
+        "-q",
+        "-F",
+        "-t",
+        "ext4",
+        "-m",
+        "0",
+        "-E",
+        "lazy_itable_init=1,root_owner=0:0",
+    ]
+    command += ["-d", str(content), *([] if journal else ["-O", "^has_journal"])]
     path.unlink(missing_ok=True)
     run = subprocess.run(
         [*command, str(path), f"{mib}M"], capture_output=True, text=True, check=False
@@ -172,7 +178,8 @@ def _contents(plan: ImagePlan) -> Manifest:
     manifest.add_tree(python_program())
     for folder in stdlib_folders():
         manifest.add_tree(folder, _STDLIB_LEFT_OUT)
-    manifest.add_tree(AGENT)
+    for file in AGENT_FILES:
+        manifest.add_tree(file)
     manifest.add_text(Path(INIT), (AGENT.parent / "init.sh").read_text(), 0o755)
     for path in map(Path, _FILES_OF_THIS_SYSTEM):
         if path.exists():
@@ -238,12 +245,12 @@ def _add_shell(manifest: Manifest) -> None:
         manifest.add_link(Path("/bin", name), str(busybox))
 
 
-def _compile_stdlib(root: Path) -> None:
-    """Compile the library inside: a read-only root can keep no compiled file later.
+def _compile_python(root: Path) -> None:
+    """Compile library and agent inside: a read-only root can keep no compiled file later.
 
     Compiled files are not part of the fingerprint, since they follow from what is.
     """
-    for folder in stdlib_folders():
+    for folder in (*stdlib_folders(), AGENT.parent):
         command = [str(python_program()), "-I", "-S", "-m", "compileall", "-q", "-j", "0"]
         command += ["--invalidation-mode", "unchecked-hash", "-s", str(root)]
         subprocess.run(

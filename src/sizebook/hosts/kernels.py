@@ -34,14 +34,8 @@ _DEPENDS = re.compile(rb"(?<=\0)depends=([^\0]*)\0")
 _IMAGE_PACKAGE = re.compile(r"^\s*\|?Depends: (linux-image-\d\S+)$", re.MULTILINE)
 """Line of ``apt-cache depends linux-image-amd64``."""
 _SUFFIXES = (".ko", ".ko.xz", ".ko.gz")
-_MODULES = (
-    "kernel/drivers",
-    "kernel/fs",
-    "kernel/lib",
-    "kernel/crypto",
-    "kernel/arch",
-    "kernel/net",
-)
+_KINDS = ("drivers", "fs", "lib", "crypto", "arch", "net", "block")
+_NOT_FOR_GUESTS = ("drivers/gpu", "drivers/media", "drivers/infiniband", "drivers/staging")
 
 
 @dataclass(frozen=True)
@@ -154,6 +148,7 @@ def fetch_kernel(state: Path) -> Kernel:
         [archive] = partial.glob("*.deb")
         _unpack_kernel(archive, partial)
         archive.unlink()
+        _keep_only(partial, (*PARAVIRTUAL, *EMULATED, *FILE_SYSTEM))
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)
     finally:
@@ -206,21 +201,14 @@ def _name(path: Path) -> str:
 
 
 def _unpack_kernel(archive: Path, target: Path) -> None:
-    """Unpack image and modules of the kinds that guests use: a quarter of the package."""
-    wanted = [f"./lib/modules/*/{kind}" for kind in _MODULES]
+    """Unpack image and modules of the kinds that guests use."""
+    wanted = [f"./lib/modules/*/kernel/{kind}" for kind in _KINDS]
     wanted += ["./boot/vmlinuz-*", "./lib/modules/*/modules.builtin"]
-    refused = (
-        "drivers/gpu",
-        "drivers/media",
-        "drivers/infiniband",
-        "drivers/staging",
-        "net/wireless",
-    )
     with subprocess.Popen(
         ["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE
     ) as tar:
         unpack = ["tar", "-x", "-C", str(target), "--wildcards", "--no-same-owner"]
-        unpack += [f"--exclude=*/{name}/*" for name in refused]
+        unpack += [f"--exclude=*/{name}/*" for name in _NOT_FOR_GUESTS]
         done = subprocess.run(
             [*unpack, *wanted], stdin=tar.stdout, capture_output=True, text=True, check=False
         )
@@ -230,6 +218,15 @@ def _unpack_kernel(archive: Path, target: Path) -> None:
             expected="image and modules",
             next_step="make room on the disk of the state folder, then run 'make setup' again",
         )
+
+
+def _keep_only(root: Path, names: Sequence[str]) -> None:
+    """Remove the modules that no guest loads."""
+    for kernel in _kernels(root):
+        kept = set(kernel.load_order(names))
+        for path in kernel.modules.rglob("*.ko*"):
+            if path not in kept:
+                path.unlink()
 
 
 def _run(command: list[str], folder: Path) -> str:

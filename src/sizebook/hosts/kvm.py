@@ -89,8 +89,13 @@ def boot_once(
     seconds = time.monotonic() - begin
     if BOOTED.encode() in done.stdout:
         return TestBoot(seconds, "")
-    words = [line for line in _said(done.stderr) if "warning" not in line] or _said(done.stdout)
-    return TestBoot(seconds, f"QEMU ended with {done.returncode}: {(words or ['no word'])[-1]}")
+    return TestBoot(seconds, f"QEMU ended with {done.returncode}: {_reason(done)}")
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the line that tells of an error, before those that only tell where."""
+    words = _said(done.stderr) or _said(done.stdout) or ["no word"]
+    return next((line for line in words if "error" in line.lower()), words[-1])
 
 
 def _said(output: bytes | None) -> list[str]:

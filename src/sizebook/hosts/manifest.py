@@ -45,12 +45,11 @@ class Manifest:
 
     def add_text(self, path: Path, text: str, mode: int = 0o644) -> None:
         """Have a small file of this text, whatever this machine has there."""
-        place = self._place(path.parent) / path.name
-        self._entries[place] = _Entry("text", mode, text)
+        self._entries[self._place_for(path)] = _Entry("text", mode, text)
 
     def add_link(self, path: Path, target: str) -> None:
         """Have a symbolic link; nothing if something is there already."""
-        self._entries.setdefault(self._place(path.parent) / path.name, _Entry("link", 0, target))
+        self._entries.setdefault(self._place_for(path), _Entry("link", 0, target))
 
     def add_tree(self, path: Path, left_out: frozenset[str] = frozenset()) -> None:
         """Have a file or folder of this machine, but nothing below that has one of these names.
@@ -94,6 +93,8 @@ class Manifest:
         root.mkdir(parents=True)
         root.chmod(0o755)
         for path, entry in sorted(self._entries.items()):
+            if path == Path("/"):
+                continue
             target = root / path.relative_to("/")
             match entry.kind:
                 case "folder":
@@ -108,6 +109,12 @@ class Manifest:
                     shutil.copyfile(entry.source, target)
                     shutil.copystat(entry.source, target)
                     target.chmod(entry.mode)
+
+    def _place_for(self, path: Path) -> Path:
+        """Return where something of our own is put, whatever this machine has there."""
+        folder = self._place(path.parent)
+        self._entries.setdefault(folder, _Entry("folder", 0o755))
+        return folder / path.name
 
     def _place(self, path: Path) -> Path:
         """Add the folders and links on the way to a path; return where it is in the end."""

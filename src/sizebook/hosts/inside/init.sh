@@ -13,7 +13,12 @@ echo "sizebook: init $(up)" >/dev/console
 mkdir -p /dev/shm /dev/pts
 mount -t tmpfs -o mode=1777 shm /dev/shm
 mount -t devpts pts /dev/pts
-mount -t tmpfs -o mode=1777 tmp /tmp
+# What the image has in /tmp, such as a project that is there, stays to be seen.
+mount -t tmpfs -o mode=1777 tmp /mnt
+for path in /tmp/*; do
+  [ ! -d "$path" ] || { mkdir "/mnt/${path##*/}" && mount -o bind "$path" "/mnt/${path##*/}"; }
+done
+mount -o move /mnt /tmp
 mount -t tmpfs -o mode=755 run /run
 mount -t tmpfs -o mode=1777 tmp /var/tmp
 hostname sizebook
@@ -32,6 +37,7 @@ fi
 chmod 755 "$FOLDER"
 mount -o move /mnt "$FOLDER" || stop "cannot mount $FOLDER"
 rm -f "$FOLDER/boot"
+rmdir "$FOLDER/lost+found"
 
 for path in /sys/class/net/*; do
   name=${path##*/}
@@ -40,7 +46,6 @@ done
 [ -n "$card" ] || stop "no network card"
 ip link set lo up
 ip address add "$ADDRESS" dev "$card" && ip link set "$card" up || stop "no network on $card"
-[ -z "$GATEWAY" ] || ip route add default via "$GATEWAY"
 
 ulimit -n "$OPEN_FILES"
 cd /
