@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 
-from sizebook.hosts import Host, LocalHost, open_host
+from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.model.deployment import Deployment, HostSpec
+from sizebook.hosts.modes import boots
+from sizebook.hosts.opening import opened_hosts
+from sizebook.model.deployment import Deployment
 from sizebook.stack.archive import class_data_archive
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import Jvm, choose_jvm
@@ -30,17 +33,22 @@ class Hosting:
         """Return the class-data archive of this build for a JVM; None if it cannot be made."""
         return class_data_archive(self._build, jvm, self._local, self._state)
 
-    def open(self, spec: HostSpec, deployment: Deployment, folder: Path) -> Host:
-        """Return a host that is up; what runs there may write below ``folder``, as here.
+    def opened(self, deployment: Deployment) -> AbstractContextManager[dict[str, Host]]:
+        """Give all hosts of a deployment by name, this machine (``local``) among them.
 
-        Raises HostLacksError where this machine lacks what the mode needs, TrialError if the host
-        does not come up.
+        Each has a writable disk where this machine keeps the folders of started stacks. Raises
+        HostLacksError where this machine lacks what a mode needs, TrialError if a host does not
+        come up.
         """
         jvms = frozenset(choose_jvm(role.jvm) for role in deployment.jvm_roles())
-        image = self._image(jvms, deployment.database() is not None)
-        own = folder / "hosts" / spec.name
-        own.mkdir(parents=True)
-        return open_host(spec, image, scratch=self._scratch, folder=own, guard=self._local.guard)
+        return opened_hosts(
+            deployment.hosts,
+            boots(self._state),
+            lambda: self._image(jvms, deployment.database() is not None),
+            scratch=self._scratch,
+            state=self._state,
+            local=self._local,
+        )
 
     def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:
         trees = [Path(self._build.class_path).parent]

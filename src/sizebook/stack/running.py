@@ -73,6 +73,12 @@ class RunningStack:
         found |= {node.name: node.process for node in self.nodes}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
 
+    def know_hosts(self, hosts: Mapping[str, Host]) -> None:
+        """Keep the deployment's own hosts, and what their kernels are, with the trial."""
+        self.hosts = {name: host for name, host in hosts.items() if name != LOCAL}
+        for name, host in self.hosts.items():
+            self.versions[f"host {name}"] = f"{host.mode}, kernel {host.facts().kernel}"
+
     def on_host(self, host: Host) -> dict[str, HostProcess]:
         """Return name to process of what runs on a host."""
         placed = {node.name: node.host for node in self.nodes}
@@ -155,7 +161,6 @@ class StackRunner:
 
     def __init__(self, build: StackBuild, local: LocalHost, state: Path) -> None:
         self._build = build
-        self._local = local
         self._state = state
         self._databases = Databases(build, local, state)
         self._hosting = Hosting(build, local, state)
@@ -174,7 +179,8 @@ class StackRunner:
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            hosts = self._open_hosts(deployment, stack, undo)
+            hosts = undo.enter_context(self._hosting.opened(deployment))
+            stack.know_hosts(hosts)
             started: list[tuple[Host, HostProcess]] = []
             planned = None
             if (database := deployment.database()) is not None:
@@ -194,17 +200,6 @@ class StackRunner:
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
         self._databases.remove_partial()
-
-    def _open_hosts(
-        self, deployment: Deployment, stack: RunningStack, undo: contextlib.ExitStack
-    ) -> dict[str, Host]:
-        """Return all hosts of the deployment, this machine among them, up and reachable."""
-        undo.callback(_close_together, stack.hosts)
-        for spec in deployment.hosts:
-            host = self._hosting.open(spec, deployment, stack.folder)
-            stack.hosts[spec.name] = host
-            stack.versions[f"host {spec.name}"] = f"{spec.mode}, kernel {host.facts().kernel}"
-        return {LOCAL: self._local, **stack.hosts}
 
     def _start_nodes(
         self, deployment: Deployment, stack: RunningStack, hosts: Mapping[str, Host]
@@ -254,11 +249,6 @@ def _stop_together(stack: RunningStack, started: Sequence[tuple[Host, HostProces
     every = [*started, *((node.host, node.process) for node in stack.nodes)]
     with ThreadPoolExecutor(max(1, len(every))) as pool:
         list(pool.map(lambda one: one[0].stop(one[1]), every))
-
-
-def _close_together(hosts: Mapping[str, Host]) -> None:
-    with ThreadPoolExecutor(max(1, len(hosts))) as pool:
-        list(pool.map(lambda host: host.close(), hosts.values()))
 
 
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
