@@ -11,7 +11,7 @@ from typing import Any
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
-from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
+from sizebook.hosts.boots import AGENT_PORT, GroupedBoot
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.network import Link
 from sizebook.model.deployment import Mode
