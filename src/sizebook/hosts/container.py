@@ -11,7 +11,7 @@ from typing import Any
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
-from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
+from sizebook.hosts.boots import AGENT_PORT, GroupedBoot
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.network import Link
 from sizebook.model.deployment import Mode
@@ -137,7 +137,9 @@ def bundle_config(
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
             _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
-            *(_bind(inside, here) for inside, here in writable.items()),
+            # What the image has in /tmp, such as a project that is there, stays to be seen.
+            *(_bind(Path("/tmp", one.name), one, "ro") for one in _folders(root / "tmp")),
+            *(_bind(inside, here, "rw") for inside, here in writable.items()),
         ],
         "linux": {
             "namespaces": spaces,
@@ -158,6 +160,10 @@ def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
 
 
-def _bind(inside: Path, here: Path) -> dict[str, Any]:
-    options = ["rbind", "rw", "nosuid", "nodev"]
+def _folders(folder: Path) -> list[Path]:
+    return sorted(one for one in folder.glob("*") if one.is_dir())
+
+
+def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
+    options = ["rbind", access, "nosuid", "nodev"]
     return {"destination": str(inside), "type": "none", "source": str(here), "options": options}

@@ -284,8 +284,6 @@ class LocalHost:
             running = list(self._processes)
         for process in running:
             self.stop(process)
-        if self._group is not None:
-            self._group.remove()
 
 
 def _without_limits(limit: str) -> HostLacksError:

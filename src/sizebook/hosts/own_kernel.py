@@ -10,19 +10,15 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 
 from sizebook.hosts.agents import Endpoint
-from sizebook.hosts.base import HostUsage
-from sizebook.hosts.boots import AGENT_PORT, Site
-from sizebook.hosts.cgroups import ControlGroup
+from sizebook.hosts.base import HostProcess
+from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
 from sizebook.hosts.image import make_disk
 from sizebook.hosts.inside import AGENT
-from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.network import Link
-from sizebook.model.deployment import CpuSet, Mode
-from sizebook.model.errors import HostLacksError
+from sizebook.model.deployment import Mode
 
 ROOT_DISK, SCRATCH_DISK = "root.ext4", "scratch.ext4"
 """Names in the guest's own folder, in which it is started: paths would have to be quoted, and each
@@ -38,17 +34,14 @@ _FATAL = re.compile(
 )
 
 
-class OwnKernelBoot:
+class OwnKernelBoot(GroupedBoot):
     """A host with a kernel of its own; a subclass knows the program that runs it."""
 
     mode: Mode
 
     def __init__(self, site: Site) -> None:
-        self.site = site
-        self.cpus = self.cpus_of(site.spec.cpus or usable_cpus())
-        """CPUs of this machine on which it runs."""
-        self._group: ControlGroup | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__(site)
+        self._process: HostProcess | None = None
         self._console = site.folder / CONSOLE
 
     def command(self, link: Link) -> Sequence[str]:
@@ -56,84 +49,46 @@ class OwnKernelBoot:
         raise NotImplementedError
 
     def environment(self) -> Mapping[str, str]:
-        """Return what the command needs in its environment beside this process's own."""
+        """Return what the command needs in its environment beside the search path."""
         raise NotImplementedError
 
-    def cpus_of(self, cpus: CpuSet) -> CpuSet:
-        """Return those of the CPUs that such a guest uses."""
-        return cpus
-
     def start(self) -> Endpoint:
-        spec, site = self.site.spec, self.site
+        site = self.site
         link = site.network.add_tap()
         self._make_disks(link)
-        self._group = ControlGroup(
-            f"sb-{link.interface.removeprefix('sb-')}-{spec.name}", site.guard
+        self.limit_as_specified()
+        self._process = site.local.start(
+            f"guest {site.spec.name}",
+            site.group.command(self.command(link)),
+            log=self._console,
+            env={"PATH": os.environ.get("PATH", os.defpath), **self.environment()},
+            cwd=site.folder,
         )
-        self._group.limit_cpu(spec.cpu_limit, spec.cpu_weight, self.cpus)
-        environment = {"PATH": os.environ.get("PATH", os.defpath), **self.environment()}
-        with self._console.open("wb") as console:
-            self._process = subprocess.Popen(
-                self._group.command(self.command(link)),
-                cwd=site.folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                start_new_session=True,
-            )
         return Endpoint(link.address, AGENT_PORT, site.token)
 
     def why_ended(self) -> str | None:
-        if self._process is None:
-            return "it was not started"
-        code = self._process.poll()
-        if code is None:
+        process = self._process
+        if process is None or process.exit_code is None:
             return None
         said = self._said()
-        fatal = _FATAL.findall(said) or said.split("\n")
-        words = [line.strip() for line in fatal if line.strip()] or ["not a word"]
-        return f"its kernel ended with {code}: {words[-1]}"
+        words = _FATAL.findall(said) or [line for line in said.splitlines() if line.strip()]
+        return f"its kernel ended with {process.exit_code}: {(words or ['not a word'])[-1].strip()}"
 
     def pieces_s(self) -> Mapping[str, float]:
         """Return, by the guest's own clock, when its first program and then the agent began."""
         at = {name: float(seconds) for name, seconds in _MARK.findall(self._said())}
         if not {"init", "agent"} <= at.keys():
             return {}
-        return {"kernel": at["init"], "mounts": at["agent"] - at["init"]}
-
-    def usage(self) -> HostUsage:
-        assert self._group is not None
-        return self._group.usage()
-
-    def set_limits(self, cpu_limit: float | None, cpu_weight: int | None, cpus: CpuSet) -> None:
-        assert self._group is not None
-        if cpus:
-            self.cpus = self.cpus_of(cpus)
-        self._group.limit_cpu(cpu_limit, cpu_weight, self.cpus)
-
-    def set_memory(self, memory_mib: int) -> None:
-        raise HostLacksError(
-            found=f"{memory_mib} MiB for a guest of mode {self.mode} that runs",
-            expected="a memory size that is given before the start",
-            next_step="start another host with memory_mib of its own",
-        )
+        return {"kernel": at["init"], "mounts": round(at["agent"] - at["init"], 3)}
 
     def close(self) -> None:
-        if self._process is not None:
-            try:  # the agent, once left, powers the guest off
-                self._process.wait(_HALT_S if self._has_agent() else 0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-        if self._group is not None:
-            self._group.remove()
-        if self._process is not None:
-            self._process.wait()
+        process, self._process = self._process, None
+        if process is not None:
+            if self.pieces_s():  # there was an agent, which powers the guest off when it is left
+                process.wait(_HALT_S)
+            self.site.local.stop(process, grace_s=0.0)
         for name in (ROOT_DISK, SCRATCH_DISK):
             (self.site.folder / name).unlink(missing_ok=True)
-
-    def _has_agent(self) -> bool:
-        return "sizebook: agent " in self._said()
 
     def _make_disks(self, link: Link) -> None:
         site = self.site

@@ -18,6 +18,7 @@ from pathlib import Path
 from sizebook.hosts.boots import Site
 from sizebook.hosts.initrd import build_initrd
 from sizebook.hosts.kernels import EMULATED, FILE_SYSTEM, PARAVIRTUAL, Kernel, find_kernel
+from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.network import Link
 from sizebook.hosts.own_kernel import ROOT_DISK, SCRATCH_DISK, OwnKernelBoot
 from sizebook.model.deployment import Mode
@@ -48,7 +49,7 @@ class QemuBoot(OwnKernelBoot):
         accelerator = "kvm" if self._kvm_cpu else "tcg,thread=multi"
         return (
             *(str(self._program), "-M", "pc", "-accel", accelerator),
-            *("-cpu", self._kvm_cpu or "max", "-smp", str(len(self.cpus))),
+            *("-cpu", self._kvm_cpu or "max", "-smp", str(len(spec.cpus or usable_cpus()))),
             *("-m", str(spec.memory_mib), "-nodefaults", "-no-reboot", "-no-user-config"),
             *("-display", "none", "-serial", "stdio", "-monitor", "none"),
             *("-kernel", str(self._kernel.image), "-initrd", str(self._initrd), "-append", words),

@@ -15,6 +15,7 @@ from pathlib import Path
 from sizebook.hosts.boots import Site
 from sizebook.hosts.image import INIT
 from sizebook.hosts.kernels import find_user_mode_linux
+from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.network import Link
 from sizebook.hosts.own_kernel import ROOT_DISK, SCRATCH_DISK, OwnKernelBoot
 from sizebook.model.deployment import CpuSet, Mode
@@ -54,8 +55,8 @@ class UserModeLinuxBoot(OwnKernelBoot):
         memory = {"TMPDIR": "/dev/shm"}
         return memory | ({"LD_PRELOAD": str(self._preload)} if self._preload else {})
 
-    def cpus_of(self, cpus: CpuSet) -> CpuSet:
-        return cpus[:1]
+    def usable_cpus(self, cpus: CpuSet) -> CpuSet:
+        return (cpus or usable_cpus())[:1]
 
 
 def ptrace_library(state: Path, cpu_facts: Path = _CPU_FACTS) -> Path | None:

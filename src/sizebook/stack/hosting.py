@@ -43,7 +43,7 @@ class Hosting:
         jvms = frozenset(choose_jvm(role.jvm) for role in deployment.jvm_roles())
         return opened_hosts(
             deployment.hosts,
-            boots(self._state),
+            boots(),
             lambda: self._image(jvms, deployment.database() is not None),
             scratch=self._scratch,
             state=self._state,
