@@ -49,7 +49,13 @@ class ContainerBoot(GroupedBoot):
         link = site.network.add_namespace(site.spec.name)
         words = [str(site.image.python), "-I", "-S", str(AGENT), link.address, str(AGENT_PORT)]
         config = bundle_config(
-            words, site.image.root, {site.scratch: scratch}, site.group.name, link, site.token
+            words,
+            site.image.root,
+            {site.scratch: scratch},
+            site.group.name,
+            link,
+            site.token,
+            site.folder / "tmp",
         )
         write_bundle(site.folder, config)
         runc = [program, "--root", str(site.folder / "runc")]
@@ -105,10 +111,11 @@ def bundle_config(
     group: str,
     link: Link | None,
     token: str,
+    layers: Path,
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``writable`` says which folder of this machine is found at which path inside. Limits are those
+    ``layers`` is a folder for what is written to /tmp. ``writable`` says which folder of this machine is found at which path inside. Limits are those
     of the control group, which is there already.
     """
     network = {"type": "network"}
@@ -136,10 +143,8 @@ def bundle_config(
             _mount("/sys", "sysfs", "nosuid", "noexec", "nodev", "ro"),
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
-            _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
-            # What the image has in /tmp, such as a project that is there, stays to be seen.
-            *(_bind(Path("/tmp", one.name), one, "ro") for one in _folders(root / "tmp")),
-            *(_bind(inside, here, "rw") for inside, here in writable.items()),
+            _temporary(root / "tmp", layers),
+            *(_bind(inside, here) for inside, here in writable.items()),
         ],
         "linux": {
             "namespaces": spaces,
@@ -160,10 +165,18 @@ def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
 
 
-def _folders(folder: Path) -> list[Path]:
-    return sorted(one for one in folder.glob("*") if one.is_dir())
+def _temporary(image: Path, layers: Path) -> dict[str, Any]:
+    """Return the mount of /tmp; what the image has there, such as a project, stays to be seen."""
+    if not any(image.iterdir()):
+        return _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777")
+    upper, work = layers / "upper", layers / "work"
+    for folder in (upper, work):
+        folder.mkdir(parents=True)
+    upper.chmod(0o1777)
+    parts = (f"lowerdir={image}", f"upperdir={upper}", f"workdir={work}")
+    return _mount("/tmp", "overlay", *parts)
 
 
-def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
-    options = ["rbind", access, "nosuid", "nodev"]
+def _bind(inside: Path, here: Path) -> dict[str, Any]:
+    options = ["rbind", "rw", "nosuid", "nodev"]
     return {"destination": str(inside), "type": "none", "source": str(here), "options": options}
