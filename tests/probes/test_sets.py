@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+from sizebook.hosts import HostView
 from sizebook.model.errors import UsageError
 from sizebook.probes import sets
 from sizebook.probes.base import Unavailable
@@ -43,6 +44,7 @@ def stack(*nodes, cluster="host=nowhere dbname=x"):
         nodes=nodes,
         cluster=SimpleNamespace(admin_dsn=cluster),
         balancer=None,
+        hosts={},
         database=Process("database-1", 2),
     )
 
@@ -68,6 +70,25 @@ def test_every_source_has_its_interval(monkeypatch):
     slow = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=5.0)}
     assert (slow["host:local"], slow["postgres:database"]) == (5.0, 5.0)
     assert slow["details:process/app-1"] == 100.0
+
+
+def test_what_cannot_be_watched_from_here_is_asked_of_its_host(monkeypatch):
+    """Of a node without a process of this machine only its own page and its host tell."""
+    monkeypatch.setattr(sets, "find_groups", no_groups)
+    inner, box = node("app-1", None), SimpleNamespace(name="box", address="10.77.0.2")
+    inner.host, inner.process.inner_pid = box, 42
+    watched = stack(inner)
+    watched.hosts, watched.on_host = {"box": box}, lambda host: {"app-1": inner.process}
+    found = {p.name: p for p in stack_probes(watched, interval_s=0.5)}
+    assert {"inside:box", "outside:box", "prometheus:server/app-1"} <= set(found)
+    assert not [name for name in found if name.endswith(("process/app-1", "jvm/app-1"))]
+    assert found["inside:box"].interval_s == 0.5
+    asked = []
+    box.inside = lambda pids: asked.append(pids) or HostView(0, 0, {}, 1, 1)
+    list(found["inside:box"].sample())
+    inner.process.exit_code = 1
+    list(found["inside:box"].sample())
+    assert asked == [{"app-1": 42}, {}]
 
 
 def test_native_memory_is_asked_of_those_who_keep_it(monkeypatch):

@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     machine.throttling,
     machine.wall_clock,
     machine.readings,
+    machine.host_clocks,
     load.samples,
     steady.steady,
     steady.jit,

@@ -138,9 +138,9 @@ def readings(bundle: Bundle) -> Answer:
     title="The clocks of hosts kept pace with this machine's",
     verdict="noisy",
     meaning="Change of a host's monotonic clock against this machine's during the trial. A guest's "
-    "kernel keeps its own time: where it runs slow or fast, what it says of CPU seconds, pauses and "
-    "seconds of the database is wrong by as much. 1 ms, 500 ppm and the uncertainty of the readings "
-    "are left to it; latencies are measured by this machine and not touched.",
+    "kernel keeps its own time: where it runs slow or fast, what it says of CPU seconds, pauses "
+    "and seconds of the database is wrong by as much. 1 ms, 500 ppm and the uncertainty of the "
+    "readings are left to it; latencies are measured by this machine and not touched.",
     remedy="Give the host a CPU of its own, or another clock source.",
 )
 def host_clocks(bundle: Bundle) -> Answer:

@@ -103,7 +103,7 @@ class Host(Protocol):
     name: str
     mode: Mode
     boot_s: Mapping[str, float]
-    """Seconds from its start to its first answer (``all``), and their parts; empty: always there."""
+    """Seconds from its start to its first answer (``all``), and their parts; empty: was there."""
 
     @property
     def address(self) -> str:

@@ -115,8 +115,9 @@ def bundle_config(
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``layers`` is a folder for what is written to /tmp. ``writable`` says which folder of this machine is found at which path inside. Limits are those
-    of the control group, which is there already.
+    ``layers`` is a folder for what is written to /tmp. ``writable`` says which folder of this
+    machine is found at which path inside. Limits are those of the control group, which is there
+    already.
     """
     network = {"type": "network"}
     network |= {"path": str(link.namespace)} if link is not None else {}

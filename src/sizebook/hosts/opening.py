@@ -12,6 +12,7 @@ from pathlib import Path
 from sizebook.hosts.base import Host
 from sizebook.hosts.boots import Boot, Image, Site
 from sizebook.hosts.cgroups import ControlGroup
+from sizebook.hosts.guard import Guard
 from sizebook.hosts.guest import GuestHost
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.network import Network
@@ -29,6 +30,7 @@ def opened_hosts(
     scratch: Path,
     state: Path,
     local: LocalHost,
+    guard: Guard,
 ) -> Iterator[dict[str, Host]]:
     """Yield the hosts by name when all of them answer; close them in every case.
 
@@ -40,7 +42,6 @@ def opened_hosts(
     has its own writable disk. Raises HostLacksError if this machine lacks something for one of
     them, TrialError if one does not come up.
     """
-    guard = local.guard
     with contextlib.ExitStack() as undo:
         guests = [spec for spec in specs if spec.mode != "bare"]
         network = Network(guard) if guests else None

@@ -48,6 +48,7 @@ class Hosting:
             scratch=self._scratch,
             state=self._state,
             local=self._local,
+            guard=self._local.guard,
         )
 
     def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:
