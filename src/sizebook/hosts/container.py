@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
-from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
+from sizebook.hosts.boots import AGENT_PORT, GroupedBoot
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.network import Link
 from sizebook.model.deployment import Mode
@@ -33,9 +33,20 @@ class ContainerBoot(GroupedBoot):
     _process: HostProcess | None = None
     _promise: int | None = None
 
+    def runtime(self) -> list[str]:
+        """Return the words with which each call of the containers' program begins."""
+        return [find_program(), "--root", str(self.site.folder / "runc")]
+
+    def tmp_mounts(self, held: Path) -> list[dict[str, Any]]:
+        """Return what makes a writable ``/tmp`` in which what the image holds there can be seen.
+
+        That is empty unless the project itself is below ``/tmp``.
+        """
+        return [mount_tmp(*(["tmpcopyup"] if any(held.iterdir()) else []))]
+
     def start(self) -> Endpoint:
         site = self.site
-        program = find_program()
+        runtime = self.runtime()
         scratch = site.folder / "scratch"
         scratch.mkdir()
         if not (site.image.root / site.scratch.relative_to("/")).is_dir():
@@ -49,14 +60,19 @@ class ContainerBoot(GroupedBoot):
         link = site.network.add_namespace(site.spec.name)
         words = [str(site.image.python), "-I", "-S", str(AGENT), link.address, str(AGENT_PORT)]
         config = bundle_config(
-            words, site.image.root, {site.scratch: scratch}, site.group.name, link, site.token
+            words,
+            site.image.root,
+            {site.scratch: scratch},
+            site.group.name,
+            link,
+            site.token,
+            self.tmp_mounts(site.image.root / "tmp"),
         )
         write_bundle(site.folder, config)
-        runc = [program, "--root", str(site.folder / "runc")]
-        self._promise = site.guard.promise([*runc, "delete", "--force", site.group.name])
+        self._promise = site.guard.promise([*runtime, "delete", "--force", site.group.name])
         self._process = site.local.start(
             f"container {site.spec.name}",
-            [*runc, "run", "--bundle", str(site.folder), site.group.name],
+            site.group.command([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
             log=site.folder / "boot.log",
         )
         return Endpoint(link.address, AGENT_PORT, site.token)
@@ -65,7 +81,8 @@ class ContainerBoot(GroupedBoot):
         process = self._process
         if process is None or process.exit_code is None:
             return None
-        return f"runc ended with {process.exit_code}: {process.log_tail(2)}"
+        program = Path(self.runtime()[0]).name
+        return f"{program} ended with {process.exit_code}: {process.log_tail(2)}"
 
     def pieces_s(self) -> Mapping[str, float]:
         return {}
@@ -76,8 +93,7 @@ class ContainerBoot(GroupedBoot):
     def close(self) -> None:
         site = self.site
         if self._promise is not None:
-            runc = [find_program(), "--root", str(site.folder / "runc")]
-            command = [*runc, "delete", "--force", site.group.name]
+            command = [*self.runtime(), "delete", "--force", site.group.name]
             subprocess.run(command, capture_output=True, check=False)
             site.guard.keep(self._promise)
             self._promise = None
@@ -105,10 +121,11 @@ def bundle_config(
     group: str,
     link: Link | None,
     token: str,
+    tmp: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``writable`` says which folder of this machine is found at which path inside. Limits are those
+    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this machine is found at which path inside. Limits are those
     of the control group, which is there already.
     """
     network = {"type": "network"}
@@ -136,7 +153,7 @@ def bundle_config(
             _mount("/sys", "sysfs", "nosuid", "noexec", "nodev", "ro"),
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
-            _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
+            *tmp,
             *(_bind(inside, here) for inside, here in writable.items()),
         ],
         "linux": {
@@ -152,6 +169,11 @@ def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
     file = folder / "config.json"
     file.touch(mode=0o600)
     file.write_text(json.dumps(config, indent=1))
+
+
+def mount_tmp(*options: str) -> dict[str, Any]:
+    """Return the mount of an empty ``/tmp`` in memory."""
+    return _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777", *options)
 
 
 def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
