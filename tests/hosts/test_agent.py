@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -120,7 +121,7 @@ def test_cpus_hold_from_the_start_and_after_a_change(host, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose another user")
 def test_another_user_runs_it_and_has_its_folder(host, tmp_path):
     for folder in (tmp_path, *tmp_path.parents):
-        if os.stat(folder).st_uid == os.geteuid():
+        if folder.stat().st_uid == os.geteuid():
             folder.chmod(folder.stat().st_mode | 0o011)
     process = host.start("p", ["id", "-u"], log=tmp_path / "log", cwd=tmp_path / "own", user=65534)
     assert process.wait(5) == 0
@@ -141,7 +142,7 @@ def test_files_go_in_with_modes_times_and_links(host, tmp_path):
     assert (target / "below" / "big").read_bytes() == (source / "below" / "big").read_bytes()
     assert (target / "script").stat().st_mode & 0o7777 == 0o750
     assert (target / "script").stat().st_mtime_ns == 1_600_000_000_123_456_789
-    assert os.readlink(target / "link") == "script"
+    assert (target / "link").readlink() == Path("script")
     assert (target / "below").stat().st_mode & 0o7777 == 0o500
     (source / "script").write_text("new")
     host.put(source / "script", target / "script")

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,15 @@ import psutil
 
 Entry = tuple[int, float]
 """Process id and its start time in seconds since the epoch."""
-Promise = tuple[str, ...]
-"""Command that undoes something; it does no harm where there is nothing to undo."""
 _UNDO_S = 30.0
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something to undo."""
+
+    command: tuple[str, ...]
+    """Does no harm where there is nothing to undo."""
 
 
 class Guard:
@@ -128,19 +135,18 @@ def undo_all(left: Iterable[Entry | Promise], grace_s: float = 5.0) -> int:
     """End processes and keep promises, newest first; return how many there were."""
     done = 0
     for one in reversed(list(left)):
-        match one:
-            case int(), float():
-                done += end_all([one], grace_s)
-            case _:
-                done += 1
-                with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                    subprocess.run(
-                        [str(word) for word in one],
-                        stdin=subprocess.DEVNULL,
-                        capture_output=True,
-                        timeout=_UNDO_S,
-                        check=False,
-                    )
+        if not isinstance(one, Promise):
+            done += end_all([one], grace_s)
+            continue
+        done += 1
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                one.command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_UNDO_S,
+                check=False,
+            )
     return done
 
 
@@ -175,7 +181,7 @@ def _read(ledger: Path) -> list[Entry | Promise]:
     with contextlib.suppress(OSError, ValueError):
         for line in ledger.read_text().splitlines():
             if line.startswith("["):
-                left.append(tuple(map(str, json.loads(line))))
+                left.append(Promise(tuple(map(str, json.loads(line)))))
             else:
                 pid, started = line.split()
                 left.append((int(pid), float(started)))
@@ -185,7 +191,9 @@ def _read(ledger: Path) -> list[Entry | Promise]:
 def _write(ledger: Path, left: Iterable[Entry | Promise]) -> None:
     """Write a ledger, whole or not at all: a killed guard leaves the one before."""
     lines = [
-        f"{one[0]} {one[1]:.2f}\n" if isinstance(one[0], int) else json.dumps(one) + "\n"
+        json.dumps(one.command) + "\n"
+        if isinstance(one, Promise)
+        else f"{one[0]} {one[1]:.2f}\n"
         for one in left
     ]
     partial = ledger.with_suffix(".new")
@@ -231,7 +239,7 @@ def _main(ledger: Path) -> None:
             case "drop", pid:
                 left.pop(f"process {pid}", None)
             case "promise", number, command:
-                left[f"promise {number}"] = tuple(json.loads(command))
+                left[f"promise {number}"] = Promise(tuple(json.loads(command)))
             case "kept", number:
                 left.pop(f"promise {number}", None)
         _write(ledger, left.values())

@@ -1,4 +1,4 @@
-"""A host with an agent: a container, a guest of any kind. All modes but bare are used through it."""
+"""A host with an agent, container or guest of any kind: all modes but bare are used through it."""
 
 from __future__ import annotations
 

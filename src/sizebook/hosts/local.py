@@ -110,9 +110,7 @@ class LocalHost:
     mode: Mode = "bare"
     address = "127.0.0.1"
 
-    def __init__(
-        self, guard: Guard, name: str = LOCAL, group: ControlGroup | None = None
-    ) -> None:
+    def __init__(self, guard: Guard, name: str = LOCAL, group: ControlGroup | None = None) -> None:
         self.name = name
         self._guard = guard
         self._group = group
@@ -273,8 +271,6 @@ class LocalHost:
             running = list(self._processes)
         for process in running:
             self.stop(process)
-        if self._group is not None:
-            self._group.remove()
 
 
 def _without_limits(limit: str) -> HostLacksError:

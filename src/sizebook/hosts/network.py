@@ -52,8 +52,10 @@ class Network:
         self._undo: list[tuple[int, tuple[str, ...]]] = []
         self._net = next(free_networks(_taken()), None) or _no_network()
         try:
-            self._make(("link", "add", self._bridge, "type", "bridge", "forward_delay", "0"),
-                       ("link", "del", self._bridge))
+            self._make(
+                ("link", "add", self._bridge, "type", "bridge", "forward_delay", "0"),
+                ("link", "del", self._bridge),
+            )
             own = f"{self._net[1]}/{self._net.prefixlen}"
             _ip("addr", "add", own, "dev", self._bridge)
             _ip("link", "set", self._bridge, "up")
@@ -81,9 +83,7 @@ class Network:
     def add_tap(self) -> Link:
         """Return a link whose other end is a guest's network card."""
         number, interface = self._next()
-        self._make(
-            ("tuntap", "add", "dev", interface, "mode", "tap"), ("link", "del", interface)
-        )
+        self._make(("tuntap", "add", "dev", interface, "mode", "tap"), ("link", "del", interface))
         self._attach(interface)
         return self._link(number, interface, None)
 
@@ -101,9 +101,7 @@ class Network:
     def _link(self, number: int, interface: str, namespace: Path | None) -> Link:
         tail = bytes.fromhex(self._tag) + bytes([number])
         hardware = ":".join(f"{byte:02x}" for byte in b"\x02\x5b\x00" + tail)
-        return Link(
-            str(self._net[number]), self._net.prefixlen, hardware, interface, namespace
-        )
+        return Link(str(self._net[number]), self._net.prefixlen, hardware, interface, namespace)
 
     def _attach(self, interface: str) -> None:
         _ip("link", "set", interface, "master", self._bridge)

@@ -119,7 +119,7 @@ class Agent:
             except (OSError, ValueError, KeyError, TypeError) as failed:
                 error = str(failed) or type(failed).__name__
                 while purpose == "put" and stream.read(CHUNK):
-                    pass  # else what was not read would reset the connection, and the answer with it
+                    pass  # what is not read would reset the connection, answer and all
             files.send(stream, {"error": error} if error else {"end": True})
         finally:
             os._exit(0)

@@ -1,0 +1,201 @@
+"""Which modes of hosts this machine can have: tried out, not read off files.
+
+A trial makes a host as a deployment would, with half a CPU, lets a process on it compute, and looks
+whether the limit has stopped it. What was found is kept until machine or programs change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.hosts.base import Host
+from sizebook.hosts.boots import Boot, Image, Site
+from sizebook.hosts.cgroups import PERIOD_US
+from sizebook.hosts.container import PROGRAM, ContainerBoot, find_program
+from sizebook.hosts.guard import Guard
+from sizebook.hosts.local import LocalHost
+from sizebook.hosts.machine import local_facts
+from sizebook.hosts.opening import opened_hosts
+from sizebook.model.deployment import HostSpec, Mode
+from sizebook.model.errors import HostLacksError, TrialError, UserError
+
+_FORMAT = 1
+_LIMIT = 0.5
+_BURN_S = 6 * PERIOD_US / 1e6
+_BURN = "import time\nend = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
+_BURNT_WITHIN_S = 30.0
+
+
+@dataclass(frozen=True)
+class ModeKind:
+    """A mode, how its hosts are made, and what is looked at before one is made on trial."""
+
+    mode: Mode
+    title: str
+    look: Callable[[], object]
+    """Raises HostLacksError if something is missing that can be told without a trial."""
+    boot: Callable[[Site], Boot] | None = None
+    """None: processes of this machine as it is."""
+    programs: tuple[str, ...] = ()
+    """Programs it uses; a new version of one is tried anew."""
+
+
+@dataclass(frozen=True)
+class FoundMode:
+    """What was found out about one mode on this machine."""
+
+    mode: Mode
+    title: str
+    reason: str = ""
+    """Why its hosts cannot be made here; empty if they can."""
+    bring: str = ""
+    """What would bring it."""
+
+    @property
+    def available(self) -> bool:
+        """Whether hosts of this mode can be made and limited here."""
+        return not self.reason
+
+
+def mode_kinds() -> tuple[ModeKind, ...]:
+    """Return all modes that hosts can have, the ones nearest to the machine first."""
+    return (
+        ModeKind("bare", "processes in a control group", _look_for_root),
+        ModeKind("container", "container (runc)", _look_for_runc, ContainerBoot, (PROGRAM,)),
+    )
+
+
+def boots(kinds: tuple[ModeKind, ...] | None = None) -> dict[Mode, Callable[[Site], Boot]]:
+    """Return by mode what makes its hosts, as ``opened_hosts`` wants it."""
+    return {kind.mode: kind.boot for kind in kinds or mode_kinds() if kind.boot is not None}
+
+
+def find_modes(
+    image: Callable[[], Image],
+    *,
+    scratch: Path,
+    state: Path,
+    local: LocalHost,
+    guard: Guard,
+    kinds: tuple[ModeKind, ...] | None = None,
+) -> tuple[FoundMode, ...]:
+    """Return what was found out about each mode, now or by an earlier trial on the same machine.
+
+    Arguments as of ``opened_hosts``. Takes seconds for a container, more for each kind of guest.
+    """
+    kinds = mode_kinds() if kinds is None else kinds
+    known = known_modes(state, kinds)
+    found = []
+    for kind in kinds:
+        one = known.get(kind.mode) or FoundMode(kind.mode, kind.title)
+        if kind.mode not in known:
+            try:
+                kind.look()
+                _try(kind, image, scratch=scratch, state=state, local=local, guard=guard)
+            except UserError as error:
+                one = dataclasses.replace(one, reason=error.found, bring=error.next_step)
+        found.append(one)
+        known = {**known, kind.mode: one}
+        _remember(state, kinds, known)
+    return tuple(found)
+
+
+def known_modes(state: Path, kinds: tuple[ModeKind, ...] | None = None) -> dict[Mode, FoundMode]:
+    """Return what earlier trials on this machine, with these programs, have found out."""
+    kinds = mode_kinds() if kinds is None else kinds
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        told = json.loads(_file(state, kinds).read_text())
+        return {kind.mode: FoundMode(**told[kind.mode]) for kind in kinds if kind.mode in told}
+    return {}
+
+
+def _try(
+    kind: ModeKind,
+    image: Callable[[], Image],
+    *,
+    scratch: Path,
+    state: Path,
+    local: LocalHost,
+    guard: Guard,
+) -> None:
+    """Make a host and see its limit at work. Raises HostLacksError or TrialError."""
+    spec = HostSpec(name="trial", mode=kind.mode, cpu_limit=_LIMIT)
+    places = {"scratch": scratch, "state": state}
+    makers = boots((kind,))
+    with opened_hosts([spec], makers, image, **places, local=local, guard=guard) as hosts:
+        prove_limit(hosts["trial"], image().python if kind.boot else Path(sys.executable), scratch)
+
+
+def prove_limit(host: Host, python: Path, folder: Path) -> None:
+    """Let a process on a host with half a CPU compute; raise HostLacksError if nothing stops it."""
+    before = host.outside().throttled_periods
+    words = [str(python), "-I", "-S", "-c", _BURN.format(_BURN_S)]
+    process = host.start("burn", words, log=folder / "trial.log")
+    try:
+        code = process.wait(_BURNT_WITHIN_S)
+    finally:
+        host.stop(process, grace_s=0.0)
+    if code != 0:
+        raise TrialError(
+            found=f"a process on trial that ended with {code}: {process.log_tail(1)}",
+            expected="one that computes for a moment",
+            next_step="look at the host's own log",
+        )
+    after = host.outside().throttled_periods
+    if before is None or after is None or after <= before:
+        raise HostLacksError(
+            found=f"a limit of {_LIMIT:g} CPUs that never stopped a process that computes",
+            expected="a kernel that keeps limits of CPU time",
+            next_step="use a kernel with CONFIG_CFS_BANDWIDTH",
+        )
+
+
+def _look_for_root() -> None:
+    if sys.platform != "linux":
+        raise HostLacksError(
+            found=f"a system of kind {sys.platform}",
+            expected="Linux, whose control groups limit processes",
+            next_step="use a Linux machine",
+        )
+    if os.geteuid() != 0:
+        raise HostLacksError(
+            found="a user who may not make control groups",
+            expected="root",
+            next_step="run as root, for chapters with limited hosts",
+        )
+
+
+def _look_for_runc() -> None:
+    _look_for_root()
+    find_program()
+
+
+def _remember(
+    state: Path, kinds: tuple[ModeKind, ...], found: Mapping[Mode, FoundMode]
+) -> None:
+    file = _file(state, kinds)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(f".{os.getpid()}")
+    told = {mode: dataclasses.asdict(one) for mode, one in found.items()}
+    partial.write_text(json.dumps(told, indent=1))
+    partial.replace(file)
+
+
+def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
+    """Return where it is kept: another machine, user or program has another name."""
+    parts = [str(_FORMAT), str(os.geteuid()), local_facts().model_dump_json()]
+    for name in sorted({program for kind in kinds for program in kind.programs}):
+        path = shutil.which(name)
+        stat = Path(path).stat() if path else None
+        parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return state / "hosts" / f"modes-{digest}.json"
