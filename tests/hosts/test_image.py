@@ -87,7 +87,7 @@ def test_python_inside_runs_the_agent_s_imports_without_writing(image):
 
 def test_the_shell_inside_has_what_a_guest_s_first_program_calls(image):
     """Every word in command position of the first program is there."""
-    wanted = "mount mkdir hostname cut cat dirname chmod rm rmdir ip sleep poweroff sh"
+    wanted = "mount mkdir hostname cut cat dirname chmod rm rmdir ip arping sleep poweroff sh"
     done = inside(image, "/bin/sh", "-c", f"cd /; for w in {wanted}; do command -v $w; done")
     assert len(done.stdout.splitlines()) == len(wanted.split())
     assert os.access(image.root / INIT.lstrip("/"), os.X_OK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,20 @@ class ContainerBoot(GroupedBoot):
     _process: HostProcess | None = None
     _promise: int | None = None
 
+    def runtime(self) -> list[str]:
+        """Return the words with which each call of the containers' program begins."""
+        return [find_program(), "--root", str(self.site.folder / "runc")]
+
+    def tmp_mounts(self, held: Path) -> list[dict[str, Any]]:
+        """Return what makes a writable ``/tmp`` in which what the image holds there can be seen.
+
+        That is empty unless the project itself is below ``/tmp``.
+        """
+        return [mount_tmp(*(["tmpcopyup"] if any(held.iterdir()) else []))]
+
     def start(self) -> Endpoint:
         site = self.site
-        program = find_program()
+        runtime = self.runtime()
         scratch = site.folder / "scratch"
         scratch.mkdir()
         if not (site.image.root / site.scratch.relative_to("/")).is_dir():
@@ -55,14 +66,13 @@ class ContainerBoot(GroupedBoot):
             site.group.name,
             link,
             site.token,
-            site.folder / "tmp",
+            self.tmp_mounts(site.image.root / "tmp"),
         )
         write_bundle(site.folder, config)
-        runc = [program, "--root", str(site.folder / "runc")]
-        self._promise = site.guard.promise([*runc, "delete", "--force", site.group.name])
+        self._promise = site.guard.promise([*runtime, "delete", "--force", site.group.name])
         self._process = site.local.start(
             f"container {site.spec.name}",
-            [*runc, "run", "--bundle", str(site.folder), site.group.name],
+            site.group.command([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
             log=site.folder / "boot.log",
         )
         return Endpoint(link.address, AGENT_PORT, site.token)
@@ -71,7 +81,8 @@ class ContainerBoot(GroupedBoot):
         process = self._process
         if process is None or process.exit_code is None:
             return None
-        return f"runc ended with {process.exit_code}: {process.log_tail(2)}"
+        program = Path(self.runtime()[0]).name
+        return f"{program} ended with {process.exit_code}: {process.log_tail(2)}"
 
     def pieces_s(self) -> Mapping[str, float]:
         return {}
@@ -82,8 +93,7 @@ class ContainerBoot(GroupedBoot):
     def close(self) -> None:
         site = self.site
         if self._promise is not None:
-            runc = [find_program(), "--root", str(site.folder / "runc")]
-            command = [*runc, "delete", "--force", site.group.name]
+            command = [*self.runtime(), "delete", "--force", site.group.name]
             subprocess.run(command, capture_output=True, check=False)
             site.guard.keep(self._promise)
             self._promise = None
@@ -111,13 +121,12 @@ def bundle_config(
     group: str,
     link: Link | None,
     token: str,
-    layers: Path,
+    tmp: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``layers`` is a folder for what is written to /tmp. ``writable`` says which folder of this
-    machine is found at which path inside. Limits are those of the control group, which is there
-    already.
+    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this machine is found at which path inside. Limits are those
+    of the control group, which is there already.
     """
     network = {"type": "network"}
     network |= {"path": str(link.namespace)} if link is not None else {}
@@ -144,7 +153,7 @@ def bundle_config(
             _mount("/sys", "sysfs", "nosuid", "noexec", "nodev", "ro"),
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
-            _temporary(root / "tmp", layers),
+            *tmp,
             *(_bind(inside, here) for inside, here in writable.items()),
         ],
         "linux": {
@@ -162,20 +171,13 @@ def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
     file.write_text(json.dumps(config, indent=1))
 
 
+def mount_tmp(*options: str) -> dict[str, Any]:
+    """Return the mount of an empty ``/tmp`` in memory."""
+    return _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777", *options)
+
+
 def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
-
-
-def _temporary(image: Path, layers: Path) -> dict[str, Any]:
-    """Return the mount of /tmp; what the image has there, such as a project, stays to be seen."""
-    if not any(image.iterdir()):
-        return _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777")
-    upper, work = layers / "upper", layers / "work"
-    for folder in (upper, work):
-        folder.mkdir(parents=True)
-    upper.chmod(0o1777)
-    parts = (f"lowerdir={image}", f"upperdir={upper}", f"workdir={work}")
-    return _mount("/tmp", "overlay", *parts)
 
 
 def _bind(inside: Path, here: Path) -> dict[str, Any]:
