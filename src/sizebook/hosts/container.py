@@ -137,7 +137,9 @@ def bundle_config(
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
             _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
-            *(_bind(inside, here) for inside, here in writable.items()),
+            # What the image has there, such as a project that is there, stays to be seen.
+            *(_bind(Path("/tmp", path.name), path, "ro") for path in (root / "tmp").iterdir()),
+            *(_bind(inside, here, "rw") for inside, here in writable.items()),
         ],
         "linux": {
             "namespaces": spaces,
@@ -158,6 +160,6 @@ def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
 
 
-def _bind(inside: Path, here: Path) -> dict[str, Any]:
-    options = ["rbind", "rw", "nosuid", "nodev"]
+def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
+    options = ["rbind", access, "nosuid", "nodev"]
     return {"destination": str(inside), "type": "none", "source": str(here), "options": options}
