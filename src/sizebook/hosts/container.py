@@ -42,7 +42,15 @@ class ContainerBoot(GroupedBoot):
 
         That is empty unless the project itself is below ``/tmp``.
         """
-        return [mount_tmp(*(["tmpcopyup"] if any(held.iterdir()) else []))]
+        if not any(held.iterdir()):
+            return [mount_tmp()]
+        upper, work = (self.site.folder / "tmp" / name for name in ("upper", "work"))
+        for folder in (upper, work):
+            folder.mkdir(parents=True)
+        upper.chmod(0o1777)
+        return [
+            _mount("/tmp", "overlay", f"lowerdir={held}", f"upperdir={upper}", f"workdir={work}")
+        ]
 
     def start(self) -> Endpoint:
         site = self.site
@@ -125,8 +133,9 @@ def bundle_config(
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this machine is found at which path inside. Limits are those
-    of the control group, which is there already.
+    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this
+    machine is found at which path inside. Limits are those of the control group, which is there
+    already.
     """
     network = {"type": "network"}
     network |= {"path": str(link.namespace)} if link is not None else {}
@@ -180,6 +189,6 @@ def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
 
 
-def _bind(inside: Path, here: Path) -> dict[str, Any]:
-    options = ["rbind", "rw", "nosuid", "nodev"]
+def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
+    options = ["rbind", access, "nosuid", "nodev"]
     return {"destination": str(inside), "type": "none", "source": str(here), "options": options}

@@ -179,9 +179,7 @@ def _look_for_runc() -> None:
     find_program()
 
 
-def _remember(
-    state: Path, kinds: tuple[ModeKind, ...], found: Mapping[Mode, FoundMode]
-) -> None:
+def _remember(state: Path, kinds: tuple[ModeKind, ...], found: Mapping[Mode, FoundMode]) -> None:
     file = _file(state, kinds)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(f".{os.getpid()}")
