@@ -230,6 +230,22 @@ def binding_stack(
     return Deployment(roles=tuple(roles))
 
 
+def disk_stack(
+    placement: Placement,
+    *,
+    host: str = "local",
+    heap_mib: int = 256,
+    settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return one app node that works on the disk of its ``host``, and nothing else: no database.
+
+    ``settings`` are the node's (disk_max_job, disk_spare, fio).
+    """
+    (role,) = _app_nodes("disk", placement.stack, 1, heap_mib, settings, jvm, host=host)
+    return Deployment(roles=(role,))
+
+
 def _plain_stack(
     parts: str,
     placement: Placement,
@@ -263,12 +279,14 @@ def _app_nodes(
     *,
     sticky: bool = False,
     flags: tuple[str, ...] = (),
+    host: str = "local",
 ) -> list[RoleSpec]:
     """Return the app role with these parts (empty: the stack's default), a balancer if several."""
     own = _of_part(parts, settings)
     roles: list[RoleSpec] = [
         JvmRole(
             role="app",
+            host=host,
             nodes=nodes,
             heap_mib=heap_mib,
             cpus=cpus,

@@ -54,6 +54,9 @@ PROPERTIES = {
     "page_chart": "refstack.pages.chart",
     "session_timeout": "refstack.pages.session-timeout",
     "max_sessions": "refstack.pages.max-sessions",
+    "disk_max_job": "refstack.disk.max-job",
+    "disk_spare": "refstack.disk.spare",
+    "fio": "refstack.disk.fio",
     "fault_flights": "refstack.fault.flights",
     "fault_delay": "refstack.fault.delay",
 }

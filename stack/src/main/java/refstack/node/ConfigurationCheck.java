@@ -66,11 +66,15 @@ public class ConfigurationCheck
         checkQueuesHaveDatabase(environment);
         checkPagesHaveDatabase(environment);
         checkBindings(environment);
-        if (Place.of(environment) == Place.REMOTE) {
-            checkBackendUrl(environment);
-            checkNoFault(environment);
-        } else {
-            checkDatabaseUrl(environment);
+        switch (Place.of(environment)) {
+            case REMOTE -> {
+                checkBackendUrl(environment);
+                checkNoFault(environment);
+            }
+            case LOCAL -> checkDatabaseUrl(environment);
+            case NONE -> {
+                // Nothing to be reached.
+            }
         }
     }
 
