@@ -17,7 +17,8 @@ class FioTest {
     private static final String REPORT = """
             {"jobs":[{"read":{"io_bytes":0},"write":{"io_bytes":81920,"total_ios":10,"runtime":20,
             "clat_ns":{"mean":500000.0,"percentile":{"50.000000":400000,"99.000000":900000}}},
-            "sync":{"total_ios":9,"lat_ns":{"mean":1000000.0,"percentile":{"50.000000":800000}}}}]}
+            "sync":{"total_ios":0,"lat_ns":{"N":9,"mean":1000000.0,
+            "percentile":{"50.000000":800000}}}}]}
             """;
 
     @TempDir
