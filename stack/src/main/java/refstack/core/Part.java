@@ -32,7 +32,10 @@ public enum Part {
     PAGES,
 
     /** A sender and a receiver joined in several ways. */
-    BINDINGS;
+    BINDINGS,
+
+    /** Work over a ledger: queries, a report, jobs, and pairs of naive and better code. */
+    WORK;
 
     /** Name of the property that lists the parts. */
     public static final String PROPERTY = "refstack.parts";
