@@ -9,6 +9,7 @@ from sizebook.lab.deployments import (
     messaging_stack,
     null_server,
     pages_stack,
+    work_stack,
     xml_stack,
 )
 from sizebook.lab.placement import Placement, place
@@ -32,5 +33,6 @@ __all__ = [
     "pages_stack",
     "place",
     "planning_only",
+    "work_stack",
     "xml_stack",
 ]

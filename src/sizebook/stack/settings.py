@@ -54,6 +54,9 @@ PROPERTIES = {
     "page_chart": "refstack.pages.chart",
     "session_timeout": "refstack.pages.session-timeout",
     "max_sessions": "refstack.pages.max-sessions",
+    "work_fetch_rows": "refstack.work.fetch-rows",
+    "work_chunk_accounts": "refstack.work.chunk-accounts",
+    "work_max_programs": "refstack.work.max-programs",
     "fault_flights": "refstack.fault.flights",
     "fault_delay": "refstack.fault.delay",
 }
