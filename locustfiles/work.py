@@ -5,8 +5,9 @@ in the database, are in the counters of the node (``work_done_s`` and ``work_don
 ``work_done_total``, by work).
 
 ``work="every"`` asks for each piece of work in turn, the count first: the load that conditions a
-fresh stack. ``group`` is the accounts that the last stage of the report is about: 0 is the whole
-ledger. What the other pieces are about changes from request to request, the same in each trial.
+fresh stack. ``group`` is the group of accounts that the last stage of the report is about: 0 is the
+whole ledger. What the other pieces are about changes from request to request, among ``groups`` of
+accounts, the same in each trial.
 
 An answer is checked against what the ledger holds; a pair's two variants must agree, and so must
 a variant with itself.
@@ -26,8 +27,6 @@ JOBS = ("statistics", "closing", "generation")
 WORKS = (*QUERIES, *(f"{pair}-{variant}" for pair in PAIRS for variant in VARIANTS), *JOBS)
 EVERY = "every"
 PERIODS = 12
-GROUPS = 10
-"""Groups of accounts that are asked for in turn; the smallest ledger of a trial has more."""
 
 
 class Worker(LeanHttpUser):
@@ -38,6 +37,7 @@ class Worker(LeanHttpUser):
         "work": Setting("count", (*WORKS, EVERY)),
         "rows": Setting(259_480),
         "group": Setting(0),
+        "groups": Setting(19),
         "programs": Setting(10),
     }
 
@@ -66,7 +66,7 @@ class Worker(LeanHttpUser):
     def query(self, work: str, number: int) -> tuple[str, Check]:
         """Return path and check of a query or a stage of the report."""
         rows, group = int(self.setting("rows")), int(self.setting("group"))
-        some, period = 1 + number % GROUPS, 1 + number % PERIODS
+        some, period = 1 + number % int(self.setting("groups")), 1 + number % PERIODS
         if work == "count":
             return "/work/count", Expect(contains=f'{{"count":{rows}}}'.encode())
         if work == "summary":

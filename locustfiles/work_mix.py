@@ -19,7 +19,6 @@ from sizebook.load.users import Expect, LeanHttpUser, Setting
 DIALOGUE, BACKGROUND = "dialogue", "background"
 PERIODS = 12
 ACCOUNTS_OF_GROUP, FIRST_ACCOUNT, STEP = 25, 100_000, 10
-GROUPS = 10
 
 
 class MixedWorker(LeanHttpUser):
@@ -29,6 +28,7 @@ class MixedWorker(LeanHttpUser):
     groups = (DIALOGUE, BACKGROUND)
     settings: ClassVar[dict[str, Setting]] = {
         "accounts": Setting(100),
+        "groups": Setting(19),
     }
 
     def __init__(self, environment: Any) -> None:
@@ -58,7 +58,7 @@ class MixedWorker(LeanHttpUser):
         """Go one step on; a new dialogue is about another group and period."""
         step = self.turn % 4
         if step == 0:
-            self.group = self.random.randrange(1, GROUPS + 1)
+            self.group = self.random.randrange(1, int(self.setting("groups")) + 1)
             self.period = self.random.randrange(1, PERIODS + 1)
             path = f"/work/report/summary?group={self.group}"
             name, begin = "summary", f'{{"group":{self.group},"items":'

@@ -12,11 +12,13 @@ from sizebook.lab.deployments import (
     work_stack,
     xml_stack,
 )
+from sizebook.lab.modes import MODES, choose_modes
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
+    "MODES",
     "ChapterLab",
     "Placement",
     "PlanComplete",
@@ -25,6 +27,7 @@ __all__ = [
     "Trials",
     "app_stack",
     "binding_stack",
+    "choose_modes",
     "connector_stack",
     "doubts",
     "events_stack",
