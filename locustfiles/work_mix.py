@@ -35,6 +35,7 @@ class MixedWorker(LeanHttpUser):
         super().__init__(environment)
         self.random = random.Random(f"{self.course.load.seed} {self.number}")
         self.turn = 0
+        self.about = self.period = 1
 
     def iteration(self) -> None:
         """Take the next step of a dialogue, or run the next job."""
@@ -58,16 +59,16 @@ class MixedWorker(LeanHttpUser):
         """Go one step on; a new dialogue is about another group and period."""
         step = self.turn % 4
         if step == 0:
-            self.group = self.random.randrange(1, int(self.setting("groups")) + 1)
+            self.about = self.random.randrange(1, int(self.setting("groups")) + 1)
             self.period = self.random.randrange(1, PERIODS + 1)
-            path = f"/work/report/summary?group={self.group}"
-            name, begin = "summary", f'{{"group":{self.group},"items":'
+            path = f"/work/report/summary?group={self.about}"
+            name, begin = "summary", f'{{"group":{self.about},"items":'
         elif step < 3:
-            path = f"/work/report/items?group={self.group}&period={self.period}&page={step}"
+            path = f"/work/report/items?group={self.about}&period={self.period}&page={step}"
             name = "items"
-            begin = f'{{"group":{self.group},"period":{self.period},"page":{step},"count":'
+            begin = f'{{"group":{self.about},"period":{self.period},"page":{step},"count":'
         else:
-            number = (self.group - 1) * ACCOUNTS_OF_GROUP + self.random.randrange(ACCOUNTS_OF_GROUP)
+            number = (self.about - 1) * ACCOUNTS_OF_GROUP + self.random.randrange(ACCOUNTS_OF_GROUP)
             account = FIRST_ACCOUNT + STEP * number
             path = f"/work/selection?account={account}&from={self.period}"
             name, begin = "selection", f'{{"account":{account},"from":{self.period},'

@@ -22,13 +22,13 @@ WORKS = (
 
 
 ANSWERS = {
-    "count": lambda of: {"count": 1000},  # noqa: ARG005
+    "count": lambda of: {"count": 1000},
     "all": lambda of: {"group": of["group"], "count": 1000, "total": 0.0, "pages": 1},
     "items": lambda of: {**of, "page": of.get("page", 1), "count": 0},
     "summary": lambda of: {**of, "items": 0},
     "selection": lambda of: {**of, "to": 12},
-    "statistics": lambda of: {"tables": {"ledger_item": 1000}},  # noqa: ARG005
-    "closing": lambda of: {"accounts": of.get("accounts", 50), "items": 1000},
+    "statistics": lambda of: {"tables": {"ledger_item": 1000}},
+    "closing": lambda of: {"accounts": of.get("accounts", 50), "items": 1000, "balances": 600},
     "generation": lambda of: {**of, "sourceBytes": 1},
 }
 """What a node with 1000 items answers, by the last word of the path."""

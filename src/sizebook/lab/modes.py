@@ -9,6 +9,8 @@ from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.model.errors import UsageError
 
 BARE = "bare"
+LOCAL, GUEST = "local", "guest"
+"""Names of hosts: this machine as it is, and the one that a deployment of another mode brings."""
 MODES: Mapping[str, str] = {
     BARE: "process of this machine",
     "container": "container (name spaces and a control group)",
@@ -29,6 +31,10 @@ class ChosenModes:
     present: tuple[str, ...]
     missing: Mapping[str, str]
     """Mode to the reason why it is not measured."""
+
+    def host_of(self, mode: str) -> str:
+        """Return the name of the host on which a deployment of this mode puts its roles."""
+        return LOCAL if mode == BARE else GUEST
 
 
 def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
