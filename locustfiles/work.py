@@ -9,6 +9,9 @@ fresh stack. ``group`` is the group of accounts that the last stage of the repor
 whole ledger. What the other pieces are about changes from request to request, among ``groups`` of
 accounts, the same in each trial.
 
+A piece of work is a pass of the scenario, and passes make the results: a trial has thousands of the
+short ones, and one or a few of the long ones.
+
 An answer is checked against what the ledger holds; a pair's two variants must agree, and so must
 a variant with itself.
 """
@@ -33,6 +36,7 @@ class Worker(LeanHttpUser):
     """Asks for the next piece of work and checks what came of it."""
 
     role = "app"
+    results = "passes"
     settings: ClassVar[dict[str, Setting]] = {
         "work": Setting("count", (*WORKS, EVERY)),
         "rows": Setting(259_480),

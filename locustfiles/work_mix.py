@@ -27,7 +27,7 @@ class MixedWorker(LeanHttpUser):
     role = "app"
     groups = (DIALOGUE, BACKGROUND)
     settings: ClassVar[dict[str, Setting]] = {
-        "accounts": Setting(100),
+        "accounts": Setting(50),
         "groups": Setting(19),
     }
 
