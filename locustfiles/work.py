@@ -64,7 +64,7 @@ class Worker(LeanHttpUser):
             self.post(path, b"", name=work, check=good)
         else:
             pair, variant = work.rsplit("-", 1)
-            path = f"/work/pairs/{pair}/{variant}?key={number}"
+            path = f"/ledger/pairs/{pair}/{variant}?key={number}"
             self.get(path, name=work, check=lambda found: self.agrees(pair, number, found))
 
     def query(self, work: str, number: int) -> tuple[str, Check]:
@@ -72,28 +72,28 @@ class Worker(LeanHttpUser):
         rows, group = int(self.setting("rows")), int(self.setting("group"))
         some, period = 1 + number % int(self.setting("groups")), 1 + number % PERIODS
         if work == "count":
-            return "/work/count", Expect(contains=f'{{"count":{rows}}}'.encode())
+            return "/ledger/count", Expect(contains=f'{{"count":{rows}}}'.encode())
         if work == "summary":
             begin = f'{{"group":{some},"items":'
-            return f"/work/report/summary?group={some}", Expect(contains=begin.encode())
+            return f"/ledger/report/summary?group={some}", Expect(contains=begin.encode())
         if work == "items":
             begin = f'{{"group":{some},"period":{period},"page":1,"count":'
-            path = f"/work/report/items?group={some}&period={period}"
+            path = f"/ledger/report/items?group={some}&period={period}"
             return path, Expect(contains=begin.encode())
         whole = f'{{"group":0,"count":{rows},"total":0.00,'
         begin = f'{{"group":{group},"count":' if group else whole
-        return f"/work/report/all?group={group}", Expect(contains=begin.encode())
+        return f"/ledger/report/all?group={group}", Expect(contains=begin.encode())
 
     def job(self, work: str, number: int) -> tuple[str, Check]:
         """Return path and check of a job."""
         if work == "statistics":
-            return "/work/jobs/statistics", Expect(contains=b'"ledger_item":')
+            return "/ledger/jobs/statistics", Expect(contains=b'"ledger_item":')
         if work == "closing":
             closed = f'"items":{self.setting("rows")},'
-            return "/work/jobs/closing", Expect(contains=closed.encode())
+            return "/ledger/jobs/closing", Expect(contains=closed.encode())
         many = self.setting("programs")
         made = Expect(contains=f'{{"programs":{many},"seed":{number},'.encode())
-        return f"/work/jobs/generation?programs={many}&seed={number}", made
+        return f"/ledger/jobs/generation?programs={many}&seed={number}", made
 
     def agrees(self, pair: str, key: int, found: Exchange) -> str:
         """Return the error class, empty if the result is that of the other variant, too."""

@@ -48,10 +48,10 @@ class MixedWorker(LeanHttpUser):
     def run_job(self) -> None:
         if self.turn % 2:
             made = Expect(contains=b'"ledger_item":')
-            self.post("/work/jobs/statistics", b"", name="statistics", check=made)
+            self.post("/ledger/jobs/statistics", b"", name="statistics", check=made)
             return
         many = self.setting("accounts")
-        path = f"/work/jobs/closing?accounts={many}"
+        path = f"/ledger/jobs/closing?accounts={many}"
         closed = Expect(contains=f'{{"accounts":{many},"items":'.encode())
         self.post(path, b"", name="closing", check=closed)
 
@@ -61,15 +61,15 @@ class MixedWorker(LeanHttpUser):
         if step == 0:
             self.about = self.random.randrange(1, int(self.setting("groups")) + 1)
             self.period = self.random.randrange(1, PERIODS + 1)
-            path = f"/work/report/summary?group={self.about}"
+            path = f"/ledger/report/summary?group={self.about}"
             name, begin = "summary", f'{{"group":{self.about},"items":'
         elif step < 3:
-            path = f"/work/report/items?group={self.about}&period={self.period}&page={step}"
+            path = f"/ledger/report/items?group={self.about}&period={self.period}&page={step}"
             name = "items"
             begin = f'{{"group":{self.about},"period":{self.period},"page":{step},"count":'
         else:
             number = (self.about - 1) * ACCOUNTS_OF_GROUP + self.random.randrange(ACCOUNTS_OF_GROUP)
             account = FIRST_ACCOUNT + STEP * number
-            path = f"/work/selection?account={account}&from={self.period}"
+            path = f"/ledger/selection?account={account}&from={self.period}"
             name, begin = "selection", f'{{"account":{account},"from":{self.period},'
         self.get(path, name=name, check=Expect(contains=begin.encode()))

@@ -64,7 +64,7 @@ def test_only_who_asks_for_a_ledger_gets_one(stack):
 def test_total_and_database_time_are_told_for_each_request_and_counted(stack):
     """The header's numbers are those by which the counters rise; the rest is the node's own."""
     before = counters(stack)
-    status, body, (total_ms, database_ms) = get(f"{stack.url('app')}/work/count")
+    status, body, (total_ms, database_ms) = get(f"{stack.url('app')}/ledger/count")
     assert status == 200 and json.loads(body) == {"count": ROWS}
     assert 0 < database_ms < total_ms
     found = rise(stack, before)
@@ -72,7 +72,7 @@ def test_total_and_database_time_are_told_for_each_request_and_counted(stack):
     assert found["work_s/dialogue"] == pytest.approx(total_ms / 1e3, abs=2e-6)
     assert found["work_done_database_s/count"] == pytest.approx(database_ms / 1e3, abs=2e-6)
     assert found["work_rows_total/dialogue"] == 1
-    status, body = post(f"{stack.url('app')}/work/jobs/generation?programs=2&seed=1")
+    status, body = post(f"{stack.url('app')}/ledger/jobs/generation?programs=2&seed=1")
     assert status == 200 and json.loads(body)["programs"] == 2
     found = rise(stack, before)
     assert found["work_requests_total/background"] == 1 and found["work_s/background"] > 0
@@ -84,7 +84,7 @@ def test_a_slow_database_is_counted_as_the_databases_time(stack):
     with psycopg.connect(stack.cluster.admin_dsn) as connection:
         connection.execute("lock table ledger_item in access exclusive mode")
         threading.Timer(0.5, connection.commit).start()
-        _, _, (total_ms, database_ms) = get(f"{stack.url('app')}/work/count")
+        _, _, (total_ms, database_ms) = get(f"{stack.url('app')}/ledger/count")
     assert database_ms > 300
     assert total_ms - database_ms < 100
 
@@ -92,10 +92,10 @@ def test_a_slow_database_is_counted_as_the_databases_time(stack):
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/work/report/items?period=13", 400),
-        ("/work/selection?account=abc", 400),
-        ("/work/pairs/view/other", 404),
-        ("/work/jobs/closing", 405),
+        ("/ledger/report/items?period=13", 400),
+        ("/ledger/selection?account=abc", 400),
+        ("/ledger/pairs/view/other", 404),
+        ("/ledger/jobs/closing", 405),
     ],
 )
 def test_wrong_requests_are_refused_in_words(stack, path, status):

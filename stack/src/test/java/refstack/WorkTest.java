@@ -74,7 +74,7 @@ class WorkTest {
 
     @Test
     void theWholeLedgerIsCounted() throws Exception {
-        assertThat(get("/work/count")).isEqualTo("{\"count\":" + ITEMS + "}");
+        assertThat(get("/ledger/count")).isEqualTo("{\"count\":" + ITEMS + "}");
         assertThat(asked("explain select count(cost_center) from ledger_item"))
                 .doesNotContain("Index");
     }
@@ -82,24 +82,24 @@ class WorkTest {
     @Test
     void aSelectionHasItsCountTotalAndFirstItems() throws Exception {
         String where = " from ledger_item where account = 100100 and period between 2 and 11";
-        String body = get("/work/selection?account=100100&from=2&to=11");
+        String body = get("/ledger/selection?account=100100&from=2&to=11");
         assertThat(found("count", body)).isEqualTo(asked("select count(*)" + where));
         assertThat(found("total", body)).isEqualTo(asked("select sum(amount)" + where));
         assertThat(body.split("\"document\"", -1)).hasSize(101);
-        assertThat(found("count", get("/work/selection?account=7"))).isEqualTo("0");
+        assertThat(found("count", get("/ledger/selection?account=7"))).isEqualTo("0");
     }
 
     @Test
     void theReportsStagesAgree() throws Exception {
         String groups = asked("select max(group_id) from ledger_account");
-        String all = get("/work/report/summary");
+        String all = get("/ledger/report/summary");
         assertThat(found("items", all)).isEqualTo("" + ITEMS);
         assertThat(found("total", all)).isEqualTo("0.00");
         long items = 0;
         for (int group = 1; group <= Integer.parseInt(groups); group++) {
-            String list = get("/work/report/all?group=" + group);
+            String list = get("/ledger/report/all?group=" + group);
             items += Long.parseLong(found("count", list));
-            String summary = get("/work/report/summary?group=" + group);
+            String summary = get("/ledger/report/summary?group=" + group);
             assertThat(found("items", summary)).isEqualTo(found("count", list));
             assertThat(found("total", summary)).isEqualTo(found("total", list));
         }
@@ -108,12 +108,12 @@ class WorkTest {
 
     @Test
     void itemsOfAPeriodComeInPages() throws Exception {
-        long count = Long.parseLong(found("count", get("/work/report/items?group=1&period=3")));
+        long count = Long.parseLong(found("count", get("/ledger/report/items?group=1&period=3")));
         assertThat("" + count).isEqualTo(asked("select count(*) from ledger_item "
                 + "join ledger_account using (account) where group_id = 1 and period = 3"));
         long seen = 0;
         for (int page = 1; seen < count; page++) {
-            String body = get("/work/report/items?group=1&period=3&rows=40&page=" + page);
+            String body = get("/ledger/report/items?group=1&period=3&rows=40&page=" + page);
             int rows = body.split("\\[1", -1).length - 1;
             assertThat((long) rows).isEqualTo(Math.min(40, count - seen));
             seen += rows;
@@ -122,12 +122,12 @@ class WorkTest {
 
     @Test
     void theListHasEveryItemOnPages() throws Exception {
-        String body = get("/work/report/all");
+        String body = get("/ledger/report/all");
         int accounts = Integer.parseInt(asked("select count(*) from ledger_account"));
         int lines = ITEMS + 2 * accounts + 1;
         assertThat(found("count", body)).isEqualTo("" + ITEMS);
         assertThat(found("pages", body)).isEqualTo("" + (lines + 59) / 60);
-        assertThat(found("checksum", body)).isEqualTo(found("checksum", get("/work/report/all")));
+        assertThat(found("checksum", body)).isEqualTo(found("checksum", get("/ledger/report/all")));
         String page = found("firstPage", body);
         assertThat(page).startsWith("\"Items of the ledger, page 1\\nAccount 100000 ")
                 .contains("Hamburg").doesNotContain("page 2");
@@ -139,8 +139,8 @@ class WorkTest {
     @ValueSource(strings = {"aggregates", "view", "subqueries", "tables", "context"})
     void bothVariantsOfAPairGiveTheSame(String pair) {
         for (int key : new int[] {0, 1, 7, 1000, Integer.MAX_VALUE}) {
-            String naive = get("/work/pairs/" + pair + "/naive?key=" + key);
-            String better = get("/work/pairs/" + pair + "/better?key=" + key);
+            String naive = get("/ledger/pairs/" + pair + "/naive?key=" + key);
+            String better = get("/ledger/pairs/" + pair + "/better?key=" + key);
             assertThat(found("result", better)).isEqualTo(found("result", naive))
                     .doesNotContain("\"0 ");
             assertThat(Long.parseLong(found("statements", better)))
@@ -150,29 +150,29 @@ class WorkTest {
 
     @Test
     void pairsDoWhatTheySay() {
-        get("/work/pairs/view/naive");
-        String nested = get("/work/pairs/view/naive");
+        get("/ledger/pairs/view/naive");
+        String nested = get("/ledger/pairs/view/naive");
         assertThat(Long.parseLong(found("statements", nested))).isGreaterThan(150);
-        assertThat(found("statements", get("/work/pairs/view/better"))).isEqualTo("1");
-        String rows = get("/work/pairs/aggregates/naive");
+        assertThat(found("statements", get("/ledger/pairs/view/better"))).isEqualTo("1");
+        String rows = get("/ledger/pairs/aggregates/naive");
         assertThat(Long.parseLong(found("rows", rows))).isGreaterThan(5000);
-        assertThat(found("rows", get("/work/pairs/aggregates/better"))).isEqualTo("1");
-        assertThat(found("statements", get("/work/pairs/context/naive"))).isEqualTo("201");
-        assertThat(Long.parseLong(found("statements", get("/work/pairs/context/better"))))
+        assertThat(found("rows", get("/ledger/pairs/aggregates/better"))).isEqualTo("1");
+        assertThat(found("statements", get("/ledger/pairs/context/naive"))).isEqualTo("201");
+        assertThat(Long.parseLong(found("statements", get("/ledger/pairs/context/better"))))
                 .isBetween(2L, 26L);
-        assertThat(get("/work/pairs/tables/better?key=3"))
+        assertThat(get("/ledger/pairs/tables/better?key=3"))
                 .contains("different from row 19999", "\"statements\":0");
     }
 
     @Test
     void theClosingJobWritesBalancesThatAreRight() throws Exception {
-        String body = post("/work/jobs/closing");
+        String body = post("/ledger/jobs/closing");
         int accounts = Integer.parseInt(asked("select count(*) from ledger_account"));
         assertThat(found("items", body)).isEqualTo("" + ITEMS);
         assertThat(found("total", body)).isEqualTo("0.00");
         assertThat(found("balances", body)).isEqualTo("" + accounts * 12);
         assertThat(found("transactions", body)).isEqualTo("" + (accounts + 24) / 25);
-        assertThat(post("/work/jobs/closing")).isEqualTo(body);
+        assertThat(post("/ledger/jobs/closing")).isEqualTo(body);
         assertThat(asked("select count(*) from ledger_balance b join (select account, period, "
                 + "count(*) as items, coalesce(sum(amount) filter (where amount > 0), 0) as debit, "
                 + "coalesce(-sum(amount) filter (where amount < 0), 0) as credit "
@@ -182,16 +182,16 @@ class WorkTest {
         assertThat(asked("select count(*) from ledger_balance b where carried <> "
                 + "(select sum(debit - credit) from ledger_balance e "
                 + "where e.account = b.account and e.period <= b.period)")).isEqualTo("0");
-        assertThat(found("accounts", post("/work/jobs/closing?accounts=30"))).isEqualTo("30");
+        assertThat(found("accounts", post("/ledger/jobs/closing?accounts=30"))).isEqualTo("30");
     }
 
     @Test
     void generatedProgramsComputeWhatTheyShould() {
-        String body = post("/work/jobs/generation?programs=3&seed=5");
+        String body = post("/ledger/jobs/generation?programs=3&seed=5");
         assertThat(found("programs", body)).isEqualTo("3");
         assertThat(Long.parseLong(found("sourceBytes", body))).isGreaterThan(20_000);
-        assertThat(post("/work/jobs/generation?programs=3&seed=5")).isEqualTo(body);
-        assertThat(found("checksum", post("/work/jobs/generation?programs=3&seed=6")))
+        assertThat(post("/ledger/jobs/generation?programs=3&seed=5")).isEqualTo(body);
+        assertThat(found("checksum", post("/ledger/jobs/generation?programs=3&seed=6")))
                 .isNotEqualTo(found("checksum", body));
     }
 
@@ -200,7 +200,7 @@ class WorkTest {
         String made = "select sum(analyze_count) from pg_stat_user_tables "
                 + "where relname in ('ledger_account', 'ledger_document', 'ledger_item')";
         long before = Long.parseLong(asked(made));
-        String body = post("/work/jobs/statistics");
+        String body = post("/ledger/jobs/statistics");
         assertThat(found("ledger_item", body)).isEqualTo("" + ITEMS);
         long after = before;
         // The server counts what a session did a moment after it did it.
@@ -216,9 +216,9 @@ class WorkTest {
         double dialogues = counted("requests_total", "kind=\"dialogue\",work=\"count\"");
         double rows = counted("rows_total", "kind=\"dialogue\",work=\"count\"");
         double jobs = counted("requests_total", "kind=\"background\",work=\"generation\"");
-        get("/work/count");
-        get("/work/count");
-        post("/work/jobs/generation?programs=1");
+        get("/ledger/count");
+        get("/ledger/count");
+        post("/ledger/jobs/generation?programs=1");
         assertThat(counted("requests_total", "kind=\"dialogue\",work=\"count\""))
                 .isEqualTo(dialogues + 2);
         assertThat(counted("rows_total", "kind=\"dialogue\",work=\"count\"")).isEqualTo(rows + 2);
@@ -241,12 +241,12 @@ class WorkTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"/work/selection?account=x,400", "/work/selection,400",
-        "/work/selection?account=1&from=0,400", "/work/report/summary?group=-1,400",
-        "/work/report/all?group=99999,400", "/work/report/items?period=13,400",
-        "/work/report/items?period=1&rows=1001,400", "/work/report/items?period=1&page=0,400",
-        "/work/pairs/aggregates/better?key=-1,400", "/work/pairs/aggregates/best,404",
-        "/work/pairs/none/better,404", "/work/nothing,404", "/work/jobs/closing,405"})
+    @CsvSource({"/ledger/selection?account=x,400", "/ledger/selection,400",
+        "/ledger/selection?account=1&from=0,400", "/ledger/report/summary?group=-1,400",
+        "/ledger/report/all?group=99999,400", "/ledger/report/items?period=13,400",
+        "/ledger/report/items?period=1&rows=1001,400", "/ledger/report/items?period=1&page=0,400",
+        "/ledger/pairs/aggregates/better?key=-1,400", "/ledger/pairs/aggregates/best,404",
+        "/ledger/pairs/none/better,404", "/ledger/nothing,404", "/ledger/jobs/closing,405"})
     void wrongRequestsAreRefused(String path, int status) {
         Answer answer = node.get(path);
         assertThat(answer.status()).as(path).isEqualTo(status);
@@ -258,20 +258,20 @@ class WorkTest {
     @ValueSource(strings = {"generation?programs=0", "generation", "generation?programs=100001",
         "closing?accounts=-1", "generation?programs=1&seed=x"})
     void wrongJobsAreRefused(String job) {
-        assertThat(node.post("/work/jobs/" + job, NOTHING).status()).isEqualTo(400);
+        assertThat(node.post("/ledger/jobs/" + job, NOTHING).status()).isEqualTo(400);
     }
 
     @Test
     void withoutALedgerThereIs409() {
         try (TestNode bare = TestNode.withDatabase("--refstack.parts=work")) {
-            for (String path : new String[] {"/work/count", "/work/report/summary",
-                "/work/report/all", "/work/pairs/view/better"}) {
+            for (String path : new String[] {"/ledger/count", "/ledger/report/summary",
+                "/ledger/report/all", "/ledger/pairs/view/better"}) {
                 Answer answer = bare.get(path);
                 assertThat(answer.status()).as(path).isEqualTo(409);
                 assertThat(answer.body()).contains("has no ledger");
             }
-            assertThat(bare.post("/work/jobs/closing", NOTHING).status()).isEqualTo(409);
-            assertThat(bare.get("/work/pairs/tables/better").status()).isEqualTo(200);
+            assertThat(bare.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
+            assertThat(bare.get("/ledger/pairs/tables/better").status()).isEqualTo(200);
             assertThat(bare.management("/actuator/prometheus").body())
                     .contains("refstack_work_refused_total{reason=\"ledger\"} 5.0");
         }
@@ -283,13 +283,13 @@ class WorkTest {
             connection.createStatement().execute("alter table ledger_balance rename to hidden");
             try {
                 for (int i = 0; i < 4; i++) {
-                    assertThat(node.post("/work/jobs/closing", NOTHING).status()).isEqualTo(409);
+                    assertThat(node.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
                 }
             } finally {
                 connection.createStatement()
                         .execute("alter table hidden rename to ledger_balance");
             }
         }
-        assertThat(found("total", post("/work/jobs/closing"))).isEqualTo("0.00");
+        assertThat(found("total", post("/ledger/jobs/closing"))).isEqualTo("0.00");
     }
 }

@@ -31,7 +31,7 @@ final class Loader {
             "/refstack/events/schema.sql", "/refstack/messaging/schema.sql",
             "/refstack/bindings/schema.sql");
     /** Only with a ledger: other databases are no larger for it. */
-    private static final String LEDGER_SCHEMA = "/refstack/work/schema.sql";
+    private static final String LEDGER_SCHEMA = "ledger.sql";
 
     private final Connection connection;
 

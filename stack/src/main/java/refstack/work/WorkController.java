@@ -55,12 +55,12 @@ class WorkController {
         Map<String, Object> of(MeasuredDatabase database) throws SQLException;
     }
 
-    @GetMapping("/work/count")
+    @GetMapping("/ledger/count")
     ResponseEntity<byte[]> count() throws SQLException {
         return done(Kind.DIALOGUE, "count", Queries::count);
     }
 
-    @GetMapping("/work/selection")
+    @GetMapping("/ledger/selection")
     ResponseEntity<byte[]> selection(@RequestParam("account") int account,
             @RequestParam(name = "from", defaultValue = "1") int from,
             @RequestParam(name = "to", defaultValue = "12") int to) throws SQLException {
@@ -68,14 +68,14 @@ class WorkController {
                 database -> Queries.selection(database, account, from, to));
     }
 
-    @GetMapping("/work/report/summary")
+    @GetMapping("/ledger/report/summary")
     ResponseEntity<byte[]> summary(@RequestParam(name = "group", defaultValue = "0") int group)
             throws SQLException {
         return done(Kind.DIALOGUE, "summary", database -> Report.summary(database,
                 shape.of(database).group(group)));
     }
 
-    @GetMapping("/work/report/items")
+    @GetMapping("/ledger/report/items")
     ResponseEntity<byte[]> items(@RequestParam(name = "group", defaultValue = "0") int group,
             @RequestParam("period") int period,
             @RequestParam(name = "page", defaultValue = "1") int page,
@@ -84,14 +84,14 @@ class WorkController {
                 shape.of(database).group(group), period, page, rows));
     }
 
-    @GetMapping("/work/report/all")
+    @GetMapping("/ledger/report/all")
     ResponseEntity<byte[]> all(@RequestParam(name = "group", defaultValue = "0") int group)
             throws SQLException {
         return done(Kind.DIALOGUE, "all", database -> Report.all(database,
                 shape.of(database).group(group)));
     }
 
-    @GetMapping("/work/pairs/{pair}/{variant}")
+    @GetMapping("/ledger/pairs/{pair}/{variant}")
     ResponseEntity<byte[]> pair(@PathVariable("pair") String pair,
             @PathVariable("variant") String variant,
             @RequestParam(name = "key", defaultValue = "0") int key) throws SQLException {
@@ -103,7 +103,7 @@ class WorkController {
                 database -> pairs.run(pair, variant, database, key));
     }
 
-    @PostMapping("/work/jobs/generation")
+    @PostMapping("/ledger/jobs/generation")
     ResponseEntity<byte[]> generation(@RequestParam("programs") int programs,
             @RequestParam(name = "seed", defaultValue = "1") long seed) throws SQLException {
         if (programs < 1 || programs > properties.maxPrograms()) {
@@ -113,12 +113,12 @@ class WorkController {
         return done(Kind.BACKGROUND, "generation", database -> Generation.run(programs, seed));
     }
 
-    @PostMapping("/work/jobs/statistics")
+    @PostMapping("/ledger/jobs/statistics")
     ResponseEntity<byte[]> statistics() throws SQLException {
         return done(Kind.BACKGROUND, "statistics", Statistics::run);
     }
 
-    @PostMapping("/work/jobs/closing")
+    @PostMapping("/ledger/jobs/closing")
     ResponseEntity<byte[]> closing(
             @RequestParam(name = "accounts", defaultValue = "0") int accounts)
             throws SQLException {
