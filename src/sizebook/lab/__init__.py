@@ -10,13 +10,16 @@ from sizebook.lab.deployments import (
     messaging_stack,
     null_server,
     pages_stack,
+    work_stack,
     xml_stack,
 )
+from sizebook.lab.modes import MODES, choose_modes
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
+    "MODES",
     "ChapterLab",
     "Placement",
     "PlanComplete",
@@ -25,6 +28,7 @@ __all__ = [
     "Trials",
     "app_stack",
     "binding_stack",
+    "choose_modes",
     "connector_stack",
     "disk_stack",
     "doubts",
@@ -34,5 +38,6 @@ __all__ = [
     "pages_stack",
     "place",
     "planning_only",
+    "work_stack",
     "xml_stack",
 ]

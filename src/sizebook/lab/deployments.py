@@ -18,6 +18,8 @@ from sizebook.model.records import Scalar
 
 TOPOLOGIES = ("local", "remote")
 BROKERS = ("embedded", "process")
+LEDGER_ROWS = 259_480
+"""Rows of the table that the report on virtual machines counted."""
 _LEAST_HEAP_MIB = 64
 
 
@@ -242,8 +244,45 @@ def disk_stack(
 
     ``settings`` are the node's (disk_max_job, disk_spare, fio).
     """
-    (role,) = _app_nodes("disk", placement.stack, 1, heap_mib, settings, jvm, host=host)
+    role = JvmRole(
+        role="app",
+        host=host,
+        heap_mib=heap_mib,
+        cpus=placement.stack,
+        jvm=jvm,
+        settings=_of_part("disk", settings),
+    )
     return Deployment(roles=(role,))
+
+
+def work_stack(
+    placement: Placement,
+    *,
+    host: str = "local",
+    heap_mib: int = 512,
+    ledger_rows: int = LEDGER_ROWS,
+    settings: Mapping[str, Scalar] | None = None,
+    database_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return an app node that works on a ledger, and the database that holds it, on one host.
+
+    The database scans in one process, so that a host with more CPUs is not another plan.
+    ``settings`` are the node's (threads, pool, work_fetch_rows, work_chunk_accounts),
+    ``database_settings`` PostgreSQL's, by its own names.
+    """
+    cpus = placement.stack
+    own: dict[str, Scalar] = {"max_parallel_workers_per_gather": 0, **(database_settings or {})}
+    database = DatabaseRole(host=host, cpus=cpus, ledger_rows=ledger_rows, settings=own)
+    app = JvmRole(
+        role="app",
+        host=host,
+        heap_mib=heap_mib,
+        cpus=cpus,
+        jvm=jvm,
+        settings=_of_part("work", settings),
+    )
+    return Deployment(roles=(database, app))
 
 
 def _plain_stack(
@@ -279,14 +318,12 @@ def _app_nodes(
     *,
     sticky: bool = False,
     flags: tuple[str, ...] = (),
-    host: str = "local",
 ) -> list[RoleSpec]:
     """Return the app role with these parts (empty: the stack's default), a balancer if several."""
     own = _of_part(parts, settings)
     roles: list[RoleSpec] = [
         JvmRole(
             role="app",
-            host=host,
             nodes=nodes,
             heap_mib=heap_mib,
             cpus=cpus,

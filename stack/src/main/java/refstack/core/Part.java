@@ -35,7 +35,10 @@ public enum Part {
     BINDINGS,
 
     /** Disk jobs in the node's own data folder; needs no database. */
-    DISK;
+    DISK,
+
+    /** Work over a ledger: queries, a report, jobs, and pairs of naive and better code. */
+    WORK;
 
     /** Name of the property that lists the parts. */
     public static final String PROPERTY = "refstack.parts";
