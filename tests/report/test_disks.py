@@ -75,6 +75,11 @@ def test_the_last_jobs_percentile_and_the_way_it_went():
     rows = [
         (1, NODE, "disk_job_p99_s/sync", 0.004),
         (2, NODE, "disk_job_p99_s/sync", 0.002),
+        (1, NODE, "disk_job_operations_total/sync", 4.0),
+        (2, NODE, "disk_job_operations_total/sync", 8.0),
+        (1, NODE, "disk_job_p99_s/read", 0.004),
+        (1, NODE, "disk_job_operations_total/read", 4.0),
+        (2, NODE, "disk_job_operations_total/read", 4.0),
         (1, NODE, "disk_runs_total/libaio direct", 3.0),
         (2, NODE, "disk_runs_total/libaio direct", 3.0),
         (1, NODE, "disk_runs_total/psync direct", 0.0),
@@ -83,6 +88,7 @@ def test_the_last_jobs_percentile_and_the_way_it_went():
     schema = {"time_ns": pl.Int64, "source": pl.String, "metric": pl.String, "value": pl.Float64}
     found = SimpleNamespace(counters=pl.DataFrame(rows, schema=schema, orient="row"))
     assert disks.last_ms("sync", 99)(found) == pytest.approx(2)
+    assert disks.last_ms("read", 99)(found) is None  # a job before this trial read
     assert disks.ways(found) == ("psync direct",)
 
 

@@ -59,12 +59,14 @@ def mean_ms(direction: Direction) -> Measure:
 def last_ms(direction: Direction, percent: Literal[50, 99]) -> Measure:
     """Return a measure: a percentile of the operations of the trial's last job, in ms.
 
-    Of one job, since percentiles are never averaged.
+    Of one job, since percentiles are never averaged. None where the trial's jobs had no such
+    operation: what the node then says is of a job before the trial.
     """
     last = at_end(_NODE, f"disk_job_p{percent}_s/{direction}")
+    done = risen(_NODE, f"disk_job_operations_total/{direction}")
 
     def measure(bundle: Bundle) -> float | None:
-        seconds = last(bundle)
+        seconds = last(bundle) if done(bundle) else None
         return None if seconds is None else _MILLI * seconds
 
     return measure
