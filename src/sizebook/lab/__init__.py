@@ -5,17 +5,21 @@ from sizebook.lab.deployments import (
     app_stack,
     binding_stack,
     connector_stack,
+    disk_stack,
     events_stack,
     messaging_stack,
     null_server,
     pages_stack,
+    work_stack,
     xml_stack,
 )
+from sizebook.lab.modes import MODES, choose_modes
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
+    "MODES",
     "ChapterLab",
     "Placement",
     "PlanComplete",
@@ -24,7 +28,9 @@ __all__ = [
     "Trials",
     "app_stack",
     "binding_stack",
+    "choose_modes",
     "connector_stack",
+    "disk_stack",
     "doubts",
     "events_stack",
     "messaging_stack",
@@ -32,5 +38,6 @@ __all__ = [
     "pages_stack",
     "place",
     "planning_only",
+    "work_stack",
     "xml_stack",
 ]

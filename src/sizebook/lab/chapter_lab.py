@@ -25,6 +25,7 @@ from sizebook.lab.search import Search, search_sessions, visited
 from sizebook.lab.trials import Measure, Trial, Trials
 from sizebook.model.design import Design
 from sizebook.model.errors import UsageError
+from sizebook.model.records import Scalar
 from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Bundle, Project, find_project
 
@@ -184,6 +185,21 @@ class ChapterLab:
         if self._replayed is None:
             self._replayed = read_source(self.project, self._folder())
         return self._replayed
+
+    def measured_levels(self, factor: str) -> set[Scalar]:
+        """Return the levels of a factor that the trials of a ``source`` have.
+
+        None where this lab measures: then the machine says which levels there are.
+        """
+        if self.source == "measure":
+            return set()
+        trials = (bundle.record.trial for bundle in self._lent(self.chapter))
+        return {
+            trial.treatment[factor]
+            for trial in trials
+            if (trial.chapter, trial.profile) == (self.chapter, self.profile.name)
+            and factor in trial.treatment
+        }
 
     def noise_floor(self, measure: Measure) -> NoiseFloor:
         """Return how far trials of one treatment lie apart here, by the calibration's A/A trials.

@@ -18,6 +18,8 @@ from sizebook.model.records import Scalar
 
 TOPOLOGIES = ("local", "remote")
 BROKERS = ("embedded", "process")
+LEDGER_ROWS = 259_480
+"""Rows of the table that the report on virtual machines counted."""
 _LEAST_HEAP_MIB = 64
 
 
@@ -228,6 +230,59 @@ def binding_stack(
         roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=own))
     roles += _app_nodes("bindings", cpus, 1, heap_mib, settings, jvm, flags=flags)
     return Deployment(roles=tuple(roles))
+
+
+def disk_stack(
+    placement: Placement,
+    *,
+    host: str = "local",
+    heap_mib: int = 256,
+    settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return one app node that works on the disk of its ``host``, and nothing else: no database.
+
+    ``settings`` are the node's (disk_max_job, disk_spare, fio).
+    """
+    role = JvmRole(
+        role="app",
+        host=host,
+        heap_mib=heap_mib,
+        cpus=placement.stack,
+        jvm=jvm,
+        settings=_of_part("disk", settings),
+    )
+    return Deployment(roles=(role,))
+
+
+def work_stack(
+    placement: Placement,
+    *,
+    host: str = "local",
+    heap_mib: int = 512,
+    ledger_rows: int = LEDGER_ROWS,
+    settings: Mapping[str, Scalar] | None = None,
+    database_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+) -> Deployment:
+    """Return an app node that works on a ledger, and the database that holds it, on one host.
+
+    The database scans in one process, so that a host with more CPUs is not another plan.
+    ``settings`` are the node's (threads, pool, work_fetch_rows, work_chunk_accounts),
+    ``database_settings`` PostgreSQL's, by its own names.
+    """
+    cpus = placement.stack
+    own: dict[str, Scalar] = {"max_parallel_workers_per_gather": 0, **(database_settings or {})}
+    database = DatabaseRole(host=host, cpus=cpus, ledger_rows=ledger_rows, settings=own)
+    app = JvmRole(
+        role="app",
+        host=host,
+        heap_mib=heap_mib,
+        cpus=cpus,
+        jvm=jvm,
+        settings=_of_part("work", settings),
+    )
+    return Deployment(roles=(database, app))
 
 
 def _plain_stack(

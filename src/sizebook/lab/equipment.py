@@ -160,5 +160,12 @@ _LOOKS: tuple[Callable[[Project], Item], ...] = (
         "Debian: apt-get install haproxy; conda: haproxy",
         required=False,
     ),
+    _program(
+        ("fio",),
+        "fio",
+        "the jobs of the chapter on disks that are like a database's",
+        "Debian: apt-get install fio; conda: fio",
+        required=False,
+    ),
     _lock,
 )

@@ -1,14 +1,91 @@
-"""Virtualization modes in a design: the same deployment, put onto a host of each mode."""
+"""The modes in which a chapter is measured: which there are, and a deployment put into each."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
 
+from sizebook.hosts import Guard, LocalHost
+from sizebook.hosts.modes import FoundMode, known_modes, mode_kinds
+from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.placement import Placement
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, Mode
+from sizebook.model.errors import UsageError
+from sizebook.stack import ensure_built
+from sizebook.stack.hosting import Hosting
+from sizebook.store import Project
 
+BARE: Mode = "bare"
 BOX = "box"
 """Name of the host that a deployment is put onto."""
+MODES: Mapping[Mode, str] = {
+    "bare": "process of this machine",
+    "container": "container (name spaces and a control group)",
+    "user-space-kernel": "kernel in a process (gVisor)",
+    "paravirtual-kernel": "paravirtual kernel (User Mode Linux)",
+    "virtio-vm": "virtual machine, paravirtual devices, software CPU",
+    "emulated-vm": "virtual machine, emulated devices, software CPU",
+    "virtio-vm-kvm": "virtual machine, paravirtual devices, hardware-assisted",
+    "emulated-vm-kvm": "virtual machine, emulated devices, hardware-assisted",
+}
+"""What stands between a process and this machine, from least to most, and what it is."""
+
+
+@dataclass(frozen=True)
+class ChosenModes:
+    """The modes of a design, and those that were wanted and are not there."""
+
+    present: tuple[Mode, ...]
+    missing: Mapping[Mode, str]
+    """Mode to the reason why it is not measured."""
+
+
+def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
+    """Return the wanted modes that can be measured here, or that the lab's source has trials of.
+
+    What this machine can do is tried out once, which takes up to a minute or two. Raises
+    UsageError for a mode that does not exist, and if none is left.
+    """
+    unknown = [mode for mode in wanted if mode not in get_args(Mode)]
+    if unknown:
+        raise UsageError(
+            found=f"mode {unknown[0]!r}",
+            expected=f"some of {', '.join(MODES)}",
+            next_step="correct the parameter modes",
+        )
+    if lab.source == "measure":
+        found = find_modes_here(lab.project)
+        why_not = {mode: found[mode].reason if mode in found else "unknown" for mode in MODES}
+    else:
+        has = lab.measured_levels("mode")
+        why_not = {mode: "" if mode in has else "the source has no trials of it" for mode in MODES}
+    present = tuple(mode for mode in MODES if mode in wanted and not why_not[mode])
+    missing = {mode: why for mode, why in why_not.items() if mode in wanted and why}
+    if not present:
+        raise UsageError(
+            found="; ".join(f"no {mode}: {why}" for mode, why in missing.items()) or "no mode",
+            expected="at least one mode that can be measured",
+            next_step="add mode bare, or give another source",
+        )
+    return ChosenModes(present, missing)
+
+
+def find_modes_here(project: Project) -> dict[Mode, FoundMode]:
+    """Return what this machine can do, tried out unless it was before; ``bare`` it always can.
+
+    Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
+    """
+    found = known_modes(project.state)
+    if not {kind.mode for kind in mode_kinds()} <= set(found):
+        build, _ = ensure_built(project)
+        guard = Guard(project.state / "guard")
+        try:
+            hosting = Hosting(build, LocalHost(guard), project.state)
+            found = {one.mode: one for one in hosting.find_modes()}
+        finally:
+            guard.close()
+    return {**found, BARE: FoundMode(BARE, MODES[BARE])}
 
 
 def in_mode(
@@ -20,7 +97,7 @@ def in_mode(
     this machine. ``limits`` are further fields of ``HostSpec``, such as ``cpu_limit`` or
     ``disk_mib``.
     """
-    if mode == "bare" and not limits:
+    if mode == BARE and not limits:
         return deployment
     box = HostSpec(name=BOX, mode=mode, cpus=here.stack, memory_mib=memory_mib, **limits)
     moved = [role.role for role in deployment.roles if not isinstance(role, BalancerRole)]

@@ -104,6 +104,9 @@ class DatabaseRole(Record):
     host: str = LOCAL
     cpus: CpuSet = ()
     flights: Positive = 400
+    ledger_rows: Annotated[int, Field(ge=0, le=10_000_000, exclude_if=lambda rows: not rows)] = 0
+    """Items of the ledger that part ``work`` needs; 0: the database has none, and the JSON does not
+    mention them, so that trials from before there were ledgers are the same trials."""
     data_seed: int = 1
     settings: Scalars = Field(default_factory=dict)
     """PostgreSQL settings that differ from the project's, by their PostgreSQL names."""

@@ -59,6 +59,7 @@ class Databases:
         """Return a stopped cluster with the data loaded, made once a build and data set."""
         host = self._local
         name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
+        name += f"-{role.ledger_rows}" if role.ledger_rows else ""
         template = self._state / "clusters" / f"{name}-{_LAYOUT}"
         if template.is_dir():
             return template
@@ -86,6 +87,7 @@ class Databases:
         command = [str(choose_jvm("").java), "-cp", self._build.class_path]
         command += ["refstack.load.LoadMain", "--flights", str(role.flights)]
         command += ["--seed", str(role.data_seed)]
+        command += ["--ledger", str(role.ledger_rows)] if role.ledger_rows else []
         loader = host.start(
             "loader", command, log=work / "logs" / "loader.log", env=cluster.environment()
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.modes import boots
+from sizebook.hosts.modes import FoundMode, boots, find_modes
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import Deployment
 from sizebook.stack.archive import class_data_archive
@@ -45,6 +45,16 @@ class Hosting:
             deployment.hosts,
             boots(),
             lambda: self._image(jvms, deployment.database() is not None),
+            scratch=self._scratch,
+            state=self._state,
+            local=self._local,
+            guard=self._local.guard,
+        )
+
+    def find_modes(self) -> tuple[FoundMode, ...]:
+        """Return what this machine can do of each mode, tried out with the default JVM's image."""
+        return find_modes(
+            lambda: self._image(frozenset((choose_jvm(""),)), True),
             scratch=self._scratch,
             state=self._state,
             local=self._local,

@@ -54,6 +54,12 @@ PROPERTIES = {
     "page_chart": "refstack.pages.chart",
     "session_timeout": "refstack.pages.session-timeout",
     "max_sessions": "refstack.pages.max-sessions",
+    "disk_max_job": "refstack.disk.max-job",
+    "disk_spare": "refstack.disk.spare",
+    "fio": "refstack.disk.fio",
+    "work_fetch_rows": "refstack.work.fetch-rows",
+    "work_chunk_accounts": "refstack.work.chunk-accounts",
+    "work_max_programs": "refstack.work.max-programs",
     "fault_flights": "refstack.fault.flights",
     "fault_delay": "refstack.fault.delay",
 }

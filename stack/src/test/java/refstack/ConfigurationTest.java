@@ -38,7 +38,7 @@ class ConfigurationTest {
         "--refstack.bindings.shared-threads=-1 | shared-threads is '-1': it must be a whole number",
         "--refstack.pages.chart=1B | refstack.pages.chart must be from 32 bytes to 16 MB",
         "--refstack.parts=bindings --refstack.backend.url=http://x:1 | refstack.backend.rpc is not",
-        "--refstack.parts=xml --refstack.backend.url=http://x:1 | must be empty: parts xml and",
+        "--refstack.parts=xml --refstack.backend.url=http://x:1 | must be empty: parts xml, pages",
         "--refstack.role=nobody | refstack.role is 'nobody': it must be one of [app, backend]",
         "--refstack.broker.url=localhost:1 | refstack.broker.url is 'localhost:1': it must look",
         "--refstack.broker.embedded.colour=red | unknown broker setting 'colour'",

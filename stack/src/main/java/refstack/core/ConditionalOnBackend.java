@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.Set;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
@@ -25,12 +26,23 @@ public @interface ConditionalOnBackend {
         LOCAL,
 
         /** In another process, over HTTP. */
-        REMOTE;
+        REMOTE,
 
-        /** A node is remote from its back end if it is an app node with a back end URL. */
+        /** There is none: no part of the node asks for flights, or for a database. */
+        NONE;
+
+        /**
+         * A node is remote from its back end if it is an app node with a back end URL; it has none
+         * if it is an app node that works on its disk alone.
+         */
         public static Place of(Environment environment) {
-            boolean hasUrl = !environment.getProperty("refstack.backend.url", "").isBlank();
-            return hasUrl && Role.of(environment) == Role.APP ? REMOTE : LOCAL;
+            if (Role.of(environment) != Role.APP) {
+                return LOCAL;
+            }
+            if (Part.of(environment).equals(Set.of(Part.DISK))) {
+                return NONE;
+            }
+            return environment.getProperty("refstack.backend.url", "").isBlank() ? LOCAL : REMOTE;
         }
     }
 

@@ -32,7 +32,13 @@ public enum Part {
     PAGES,
 
     /** A sender and a receiver joined in several ways. */
-    BINDINGS;
+    BINDINGS,
+
+    /** Disk jobs in the node's own data folder; needs no database. */
+    DISK,
+
+    /** Work over a ledger: queries, a report, jobs, and pairs of naive and better code. */
+    WORK;
 
     /** Name of the property that lists the parts. */
     public static final String PROPERTY = "refstack.parts";

@@ -7,17 +7,19 @@ import java.sql.SQLException;
 import java.util.Map;
 
 /**
- * Loads the flight sample: {@code LoadMain [--flights 400] [--seed 1]}, the database from the
+ * Loads the flight sample: {@code LoadMain [--flights 400] [--seed 1] [--ledger 0]}, the
+ * latter being the items of a ledger (0: none, and no tables for them), the database from the
  * environment ({@code DB_URL}, {@code DB_USER}, {@code DB_PASSWORD}), never from the command line
  * where other users could read the password. Prints what it loaded as one line of JSON. Ends with
  * 2 if it was called wrongly and 1 if the database refused.
  */
 public final class LoadMain {
 
-    private static final String USAGE = "usage: LoadMain [--flights N] [--seed N]";
+    private static final String USAGE = "usage: LoadMain [--flights N] [--seed N] [--ledger N]";
 
     private int flights = 400;
     private long seed = 1;
+    private int ledger;
 
     private LoadMain() {
     }
@@ -51,7 +53,11 @@ public final class LoadMain {
             }
             long value = number(arguments[i], arguments[i + 1]);
             switch (arguments[i]) {
-                case "--flights" -> flights = inRange(value);
+                case "--flights" ->
+                        flights = inRange(arguments[i], value, 1, SampleFlights.MAX_FLIGHTS);
+                case "--ledger" ->
+                        ledger = value == 0 ? 0
+                                : inRange(arguments[i], value, 2, SampleLedger.MAX_ITEMS);
                 case "--seed" -> seed = value;
                 default -> throw new IllegalArgumentException("unknown " + arguments[i]);
             }
@@ -66,12 +72,11 @@ public final class LoadMain {
         }
     }
 
-    private static int inRange(long flights) {
-        if (flights < 1 || flights > SampleFlights.MAX_FLIGHTS) {
-            throw new IllegalArgumentException(
-                    "--flights must be from 1 to " + SampleFlights.MAX_FLIGHTS);
+    private static int inRange(String name, long value, int least, int most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(name + " must be from " + least + " to " + most);
         }
-        return (int) flights;
+        return (int) value;
     }
 
     private Loader.Result load(Map<String, String> environment) throws SQLException, IOException {
@@ -82,7 +87,7 @@ public final class LoadMain {
         try (Connection connection = DriverManager.getConnection(url,
                 environment.getOrDefault("DB_USER", ""),
                 environment.getOrDefault("DB_PASSWORD", ""))) {
-            return new Loader(connection).load(flights, seed);
+            return new Loader(connection).load(flights, seed, ledger);
         }
     }
 }

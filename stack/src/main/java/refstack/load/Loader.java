@@ -14,12 +14,14 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 
 /**
- * Creates the tables of the flight sample and fills them, in one transaction: after it the
- * database has either all of the new data or what it had before.
+ * Creates the tables of the flight sample, and of a ledger if one is asked for, and fills them in
+ * one transaction: after it the database has either all of the new data or what it had before.
  */
 final class Loader {
 
@@ -28,6 +30,8 @@ final class Loader {
             "schema.sql", "/refstack/connector/schema.sql", "/refstack/xml/schema.sql",
             "/refstack/events/schema.sql", "/refstack/messaging/schema.sql",
             "/refstack/bindings/schema.sql");
+    /** Only with a ledger: other databases are no larger for it. */
+    private static final String LEDGER_SCHEMA = "ledger.sql";
 
     private final Connection connection;
 
@@ -57,23 +61,39 @@ final class Loader {
         }
     }
 
-    Result load(int flights, long seed) throws SQLException, IOException {
-        List<Table> tables = SampleFlights.tables(flights, seed);
+    Result load(int flights, long seed, int ledgerItems) throws SQLException, IOException {
+        List<Table> flightTables = SampleFlights.tables(flights, seed);
+        List<Table> ledgerTables =
+                ledgerItems == 0 ? List.of() : SampleLedger.tables(ledgerItems, seed);
+        List<Table> tables = Stream.concat(flightTables.stream(), ledgerTables.stream()).toList();
         connection.setAutoCommit(false);
         Map<String, Long> rows = new LinkedHashMap<>();
         try (Statement statement = connection.createStatement()) {
             for (String schema : SCHEMAS) {
                 statement.execute(text(schema));
             }
+            if (ledgerItems > 0) {
+                statement.execute(text(LEDGER_SCHEMA));
+            }
             CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
             for (Table table : tables) {
                 rows.put(table.name(),
                         copy.copyIn(table.copyStatement(), new StringReader(table.copyData())));
             }
-            statement.execute("analyze carrier, airport, plane, connection, flight");
+            statement.execute("analyze " + names(flightTables));
+            connection.commit();
+            if (ledgerItems > 0) {
+                // A large new table is otherwise vacuumed by the server itself, in the middle of a
+                // measurement, and again in each copy of the database.
+                connection.setAutoCommit(true);
+                statement.execute("vacuum (freeze, analyze) " + names(ledgerTables));
+            }
         }
-        connection.commit();
         return new Result(seed, rows, sha256(tables));
+    }
+
+    private static String names(List<Table> tables) {
+        return tables.stream().map(Table::name).collect(Collectors.joining(", "));
     }
 
     private static String sha256(List<Table> tables) {

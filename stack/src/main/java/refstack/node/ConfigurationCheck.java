@@ -42,7 +42,10 @@ public class ConfigurationCheck
             "refstack.bindings.jms-consumers",
             "refstack.pages.count",
             "refstack.pages.rows",
-            "refstack.pages.max-sessions");
+            "refstack.pages.max-sessions",
+            "refstack.work.fetch-rows",
+            "refstack.work.chunk-accounts",
+            "refstack.work.max-programs");
     private static final List<String> NONE_OR_SIZES = List.of(
             "refstack.bindings.shared-threads",
             "refstack.bindings.queue-threads",
@@ -66,11 +69,15 @@ public class ConfigurationCheck
         checkQueuesHaveDatabase(environment);
         checkPagesHaveDatabase(environment);
         checkBindings(environment);
-        if (Place.of(environment) == Place.REMOTE) {
-            checkBackendUrl(environment);
-            checkNoFault(environment);
-        } else {
-            checkDatabaseUrl(environment);
+        switch (Place.of(environment)) {
+            case REMOTE -> {
+                checkBackendUrl(environment);
+                checkNoFault(environment);
+            }
+            case LOCAL -> checkDatabaseUrl(environment);
+            case NONE -> {
+                // Nothing to be reached.
+            }
         }
     }
 
@@ -167,10 +174,11 @@ public class ConfigurationCheck
 
     private static void checkPagesHaveDatabase(Environment environment) {
         Set<Part> parts = Part.of(environment);
-        boolean needsOne = parts.contains(Part.XML) || parts.contains(Part.PAGES);
+        boolean needsOne = parts.contains(Part.XML) || parts.contains(Part.PAGES)
+                || parts.contains(Part.WORK);
         if (needsOne && Place.of(environment) == Place.REMOTE) {
             throw wrong(environment, "refstack.backend.url",
-                    "must be empty: parts xml and pages use the database themselves");
+                    "must be empty: parts xml, pages and work use the database themselves");
         }
     }
 

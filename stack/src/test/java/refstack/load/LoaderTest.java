@@ -40,12 +40,46 @@ class LoaderTest {
     }
 
     @Test
+    void aLedgerIsThereIfAskedForAndBalances() throws Exception {
+        String url = TestDatabase.emptyUrl("ledger");
+        load(url, 30, 1);
+        assertThat(numberOf(url, "select count(*) from pg_class where relname like 'ledger%'"))
+                .isZero();
+        Loader.Result first = load(url, 30, 1, 3001);
+        assertThat(load(url, 30, 1, 3001)).isEqualTo(first);
+        assertThat(load(url, 30, 2, 3001).sha256()).isNotEqualTo(first.sha256());
+        assertThat(first.rows()).containsEntry("ledger_item", 3001L);
+        assertThat(rowsOf(url, "ledger_item")).isEqualTo(3001);
+        assertThat(numberOf(url, "select count(*) from (select document from ledger_item "
+                + "group by document having sum(amount) <> 0 or count(*) not between 2 and 7) d"))
+                .isZero();
+        assertThat(numberOf(url, "select count(*) from ledger_item i "
+                + "join ledger_document d using (document) where i.period <> d.period")).isZero();
+        assertThat(numberOf(url, "select count(distinct period) from ledger_item")).isEqualTo(12);
+        assertThat(numberOf(url, "select relallvisible - relpages from pg_class "
+                + "where relname = 'ledger_item'")).isZero();
+    }
+
+    @Test
+    void smallLedgersBalanceToo() throws Exception {
+        String url = TestDatabase.emptyUrl("small_ledger");
+        for (int items = 2; items < 20; items++) {
+            load(url, 30, items, items);
+            assertThat(rowsOf(url, "ledger_item")).isEqualTo(items);
+            assertThat(numberOf(url, "select count(*) from (select document from ledger_item "
+                    + "group by document having sum(amount) <> 0 or count(*) < 2) d")).isZero();
+        }
+    }
+
+    @Test
     void wrongCallsEndWith2AndRefusalsOfTheDatabaseWith1() {
         Map<String, String> nowhere = Map.of("DB_URL", "jdbc:postgresql://127.0.0.1:1/x");
         assertThat(run(nowhere, "--flights", "0")).isEqualTo(2);
         assertThat(run(nowhere, "--flights", "many")).isEqualTo(2);
         assertThat(run(nowhere, "--flights")).isEqualTo(2);
         assertThat(run(nowhere, "--planes", "1")).isEqualTo(2);
+        assertThat(run(nowhere, "--ledger", "-1")).isEqualTo(2);
+        assertThat(run(nowhere, "--ledger", "1")).isEqualTo(2);
         assertThat(run(Map.of())).isEqualTo(2);
         assertThat(run(nowhere)).isEqualTo(1);
     }
@@ -55,15 +89,23 @@ class LoaderTest {
     }
 
     private static Loader.Result load(String url, int flights, long seed) throws Exception {
+        return load(url, flights, seed, 0);
+    }
+
+    private static Loader.Result load(String url, int flights, long seed, int ledger)
+            throws Exception {
         try (Connection connection = DriverManager.getConnection(url)) {
-            return new Loader(connection).load(flights, seed);
+            return new Loader(connection).load(flights, seed, ledger);
         }
     }
 
     private static int rowsOf(String url, String table) throws Exception {
+        return numberOf(url, "select count(*) from " + table);
+    }
+
+    private static int numberOf(String url, String query) throws Exception {
         try (Connection connection = DriverManager.getConnection(url);
-                ResultSet row = connection.createStatement()
-                        .executeQuery("select count(*) from " + table)) {
+                ResultSet row = connection.createStatement().executeQuery(query)) {
             row.next();
             return row.getInt(1);
         }

@@ -1,0 +1,24 @@
+package refstack.disk;
+
+import java.io.IOException;
+import java.util.Locale;
+
+/** There is no room on the disk for a job; over HTTP this is status 507. */
+class DiskFullException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    DiskFullException(String message) {
+        super(message);
+    }
+
+    /** Whether a failure means that; Java has no exception of its own for it. */
+    static boolean isMeantBy(IOException failure) {
+        return isMeantBy(String.valueOf(failure.getMessage()));
+    }
+
+    static boolean isMeantBy(String words) {
+        String lower = words.toLowerCase(Locale.ROOT);
+        return lower.contains("no space left") || lower.contains("disk quota exceeded");
+    }
+}

@@ -1,0 +1,34 @@
+package refstack.work;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import refstack.core.ConditionalOnPart;
+import refstack.core.ConditionalOnRole;
+import refstack.core.Part;
+import refstack.core.Role;
+
+/** What work is made of, in app nodes that have the part. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.WORK)
+class WorkConfiguration {
+
+    @Bean
+    LedgerShape ledgerShape() {
+        return new LedgerShape();
+    }
+
+    @Bean
+    Pairs workPairs(LedgerShape shape) {
+        return new Pairs(List.of(new AggregatePair(shape), new ViewPair(shape),
+                new SubqueryPair(shape), new TablePair(), new ContextPair(shape)));
+    }
+
+    @Bean
+    WorkPlace workPlace(DataSource database, WorkProperties properties, MeterRegistry registry) {
+        return new WorkPlace(database, properties.fetchRows(), new WorkMetrics(registry));
+    }
+}

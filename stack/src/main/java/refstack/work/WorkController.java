@@ -1,0 +1,169 @@
+package refstack.work;
+
+import java.sql.SQLException;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import refstack.core.ConditionalOnPart;
+import refstack.core.ConditionalOnRole;
+import refstack.core.Part;
+import refstack.core.Role;
+import refstack.work.WorkPlace.Done;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Dialogue work by GET, jobs by POST; each answer tells its time by {@code Server-Timing}. */
+@RestController
+@ConditionalOnRole(Role.APP)
+@ConditionalOnPart(Part.WORK)
+class WorkController {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(WorkController.class);
+    private static final String SERVER_TIMING = "Server-Timing";
+    /** What PostgreSQL says where a table is missing. */
+    private static final String UNDEFINED_TABLE = "42P01";
+
+    private final WorkPlace place;
+    private final LedgerShape shape;
+    private final Pairs pairs;
+    private final WorkProperties properties;
+    private final JsonMapper json;
+
+    WorkController(WorkPlace place, LedgerShape shape, Pairs pairs, WorkProperties properties,
+            JsonMapper json) {
+        this.place = place;
+        this.shape = shape;
+        this.pairs = pairs;
+        this.properties = properties;
+        this.json = json;
+    }
+
+    /** A piece of work whose answer is still to be written down. */
+    @FunctionalInterface
+    private interface Answer {
+
+        Map<String, Object> of(MeasuredDatabase database) throws SQLException;
+    }
+
+    @GetMapping("/ledger/count")
+    ResponseEntity<byte[]> count() throws SQLException {
+        return done(Kind.DIALOGUE, "count", Queries::count);
+    }
+
+    @GetMapping("/ledger/selection")
+    ResponseEntity<byte[]> selection(@RequestParam("account") int account,
+            @RequestParam(name = "from", defaultValue = "1") int from,
+            @RequestParam(name = "to", defaultValue = "12") int to) throws SQLException {
+        return done(Kind.DIALOGUE, "selection",
+                database -> Queries.selection(database, account, from, to));
+    }
+
+    @GetMapping("/ledger/report/summary")
+    ResponseEntity<byte[]> summary(@RequestParam(name = "group", defaultValue = "0") int group)
+            throws SQLException {
+        return done(Kind.DIALOGUE, "summary", database -> Report.summary(database,
+                shape.of(database).group(group)));
+    }
+
+    @GetMapping("/ledger/report/items")
+    ResponseEntity<byte[]> items(@RequestParam(name = "group", defaultValue = "0") int group,
+            @RequestParam("period") int period,
+            @RequestParam(name = "page", defaultValue = "1") int page,
+            @RequestParam(name = "rows", defaultValue = "100") int rows) throws SQLException {
+        return done(Kind.DIALOGUE, "items", database -> Report.items(database,
+                shape.of(database).group(group), period, page, rows));
+    }
+
+    @GetMapping("/ledger/report/all")
+    ResponseEntity<byte[]> all(@RequestParam(name = "group", defaultValue = "0") int group)
+            throws SQLException {
+        return done(Kind.DIALOGUE, "all", database -> Report.all(database,
+                shape.of(database).group(group)));
+    }
+
+    @GetMapping("/ledger/pairs/{pair}/{variant}")
+    ResponseEntity<byte[]> pair(@PathVariable("pair") String pair,
+            @PathVariable("variant") String variant,
+            @RequestParam(name = "key", defaultValue = "0") int key) throws SQLException {
+        pairs.check(pair, variant);
+        if (key < 0) {
+            throw WorkException.malformed("key must be 0 or more.");
+        }
+        return done(Kind.DIALOGUE, pair + "-" + variant,
+                database -> pairs.run(pair, variant, database, key));
+    }
+
+    @PostMapping("/ledger/jobs/generation")
+    ResponseEntity<byte[]> generation(@RequestParam("programs") int programs,
+            @RequestParam(name = "seed", defaultValue = "1") long seed) throws SQLException {
+        if (programs < 1 || programs > properties.maxPrograms()) {
+            throw WorkException.malformed(
+                    "programs must be from 1 to " + properties.maxPrograms() + ".");
+        }
+        return done(Kind.BACKGROUND, "generation", database -> Generation.run(programs, seed));
+    }
+
+    @PostMapping("/ledger/jobs/statistics")
+    ResponseEntity<byte[]> statistics() throws SQLException {
+        return done(Kind.BACKGROUND, "statistics", Statistics::run);
+    }
+
+    @PostMapping("/ledger/jobs/closing")
+    ResponseEntity<byte[]> closing(
+            @RequestParam(name = "accounts", defaultValue = "0") int accounts)
+            throws SQLException {
+        if (accounts < 0) {
+            throw WorkException.malformed("accounts must be 1 or more, or 0 for all.");
+        }
+        return done(Kind.BACKGROUND, "closing", database ->
+                new Closing(database, properties.chunkAccounts()).run(accounts));
+    }
+
+    private ResponseEntity<byte[]> done(Kind kind, String work, Answer answer)
+            throws SQLException {
+        Done done = place.run(kind, work,
+                database -> json.writeValueAsBytes(answer.of(database)));
+        return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON)
+                .header(SERVER_TIMING, done.serverTiming()).body(done.body());
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> refused(WorkException failure) {
+        return problem(failure.status(), failure.getMessage());
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> malformed(MethodArgumentTypeMismatchException failure) {
+        return problem(HttpStatus.BAD_REQUEST, failure.getName() + " must be a whole number.");
+    }
+
+    @ExceptionHandler
+    ResponseEntity<byte[]> failed(SQLException failure) {
+        if (UNDEFINED_TABLE.equals(failure.getSQLState())) {
+            return refused(WorkException.noLedger());
+        }
+        LOGGER.warn("work not done: {}", failure.getMessage());
+        return problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
+    }
+
+    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
+        place.refused(status);
+        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
+                .contentType(MediaType.APPLICATION_JSON);
+        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
+            answer.header(HttpHeaders.RETRY_AFTER, "1");
+        }
+        return answer.body(json.writeValueAsBytes(Map.of("status", status.value(),
+                "title", status.getReasonPhrase(), "detail", detail)));
+    }
+}

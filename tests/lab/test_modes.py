@@ -1,0 +1,62 @@
+"""Modes of a design: those that this machine or the source has; the others with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from synthetic_bundles import write_synthetic
+
+from sizebook.lab import MODES, ChapterLab, choose_modes
+from sizebook.model.errors import UsageError
+from sizebook.store import Project
+
+
+@pytest.fixture
+def project(tmp_path: Any) -> Project:
+    """Give an empty project."""
+    (tmp_path / "pyproject.toml").write_text("")
+    return Project(tmp_path)
+
+
+def lab_of(project: Project, source: str = "measure") -> ChapterLab:
+    return ChapterLab("some", profile="smoke", source=source, seed=1, project=project)
+
+
+def test_bare_is_always_there(project: Project) -> None:
+    """In the order of the modes, whatever the order of the wish."""
+    chosen = choose_modes(lab_of(project), [*reversed(MODES)])
+    assert chosen.present[0] == "bare"
+    assert set(chosen.present) | set(chosen.missing) == set(MODES)
+    assert not set(chosen.present) & set(chosen.missing)
+    assert all(chosen.missing.values())
+    assert choose_modes(lab_of(project), ["bare"]).missing == {}
+
+
+def test_a_source_has_the_modes_of_its_trials(
+    project: Project, make_bundle: Any, tmp_path: Any
+) -> None:
+    """Those of the chapter and profile alone; what this machine can do does not matter."""
+    folder = tmp_path / "bundles"
+    base = make_bundle().record.trial
+    for number, (mode, chapter, profile) in enumerate(
+        [("virtio-vm", "some", "smoke"), ("bare", "other", "smoke"), ("container", "some", "full")]
+    ):
+        said = base.model_copy(
+            update={"treatment": {"mode": mode}, "chapter": chapter, "profile": profile}
+        )
+        write_synthetic(folder, f"trial-{number}", spec=said)
+    chosen = choose_modes(lab_of(project, str(folder)), [*MODES])
+    assert chosen.present == ("virtio-vm",)
+    assert chosen.missing["bare"] == "the source has no trials of it"
+
+
+def test_unknown_modes_and_no_mode_are_refused(project: Project, tmp_path: Any) -> None:
+    """The message names the modes there are, or why none of the wanted ones is there."""
+    with pytest.raises(UsageError, match="'xen'"):
+        choose_modes(lab_of(project), ["bare", "xen"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no bare: the source has no trials"):
+        choose_modes(lab_of(project, str(tmp_path / "empty")), ["bare"])
+    with pytest.raises(UsageError, match="no mode"):
+        choose_modes(lab_of(project), [])
