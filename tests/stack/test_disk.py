@@ -37,7 +37,6 @@ def rises(stack, before):
 def test_a_node_that_works_on_its_disk_needs_no_database(stack):
     """The deployment has one role; the node has no pool of connections."""
     assert [role.role for role in disk_stack(place()).roles] == ["app"]
-    assert disk_stack(place(), host="there").find("app").host == "there"
     assert stack.cluster is None
     assert not [name for name in counters(stack) if name.startswith("pool_")]
     assert {"disk_max_job", "disk_spare", "fio"} <= set(PROPERTIES)

@@ -13,7 +13,7 @@ from sizebook.lab.deployments import (
     work_stack,
     xml_stack,
 )
-from sizebook.lab.modes import MODES, choose_modes
+from sizebook.lab.modes import MODES, choose_modes, in_mode
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
@@ -33,6 +33,7 @@ __all__ = [
     "disk_stack",
     "doubts",
     "events_stack",
+    "in_mode",
     "messaging_stack",
     "null_server",
     "pages_stack",

@@ -235,18 +235,16 @@ def binding_stack(
 def disk_stack(
     placement: Placement,
     *,
-    host: str = "local",
     heap_mib: int = 256,
     settings: Mapping[str, Scalar] | None = None,
     jvm: str = "",
 ) -> Deployment:
-    """Return one app node that works on the disk of its ``host``, and nothing else: no database.
+    """Return one app node that works on the disk of its host, and nothing else: no database.
 
     ``settings`` are the node's (disk_max_job, disk_spare, fio).
     """
     role = JvmRole(
         role="app",
-        host=host,
         heap_mib=heap_mib,
         cpus=placement.stack,
         jvm=jvm,
@@ -258,14 +256,13 @@ def disk_stack(
 def work_stack(
     placement: Placement,
     *,
-    host: str = "local",
     heap_mib: int = 512,
     ledger_rows: int = LEDGER_ROWS,
     settings: Mapping[str, Scalar] | None = None,
     database_settings: Mapping[str, Scalar] | None = None,
     jvm: str = "",
 ) -> Deployment:
-    """Return an app node that works on a ledger, and the database that holds it, on one host.
+    """Return an app node that works on a ledger, and the database that holds it.
 
     The database scans in one process, so that a host with more CPUs is not another plan.
     ``settings`` are the node's (threads, pool, work_fetch_rows, work_chunk_accounts),
@@ -273,10 +270,9 @@ def work_stack(
     """
     cpus = placement.stack
     own: dict[str, Scalar] = {"max_parallel_workers_per_gather": 0, **(database_settings or {})}
-    database = DatabaseRole(host=host, cpus=cpus, ledger_rows=ledger_rows, settings=own)
+    database = DatabaseRole(cpus=cpus, ledger_rows=ledger_rows, settings=own)
     app = JvmRole(
         role="app",
-        host=host,
         heap_mib=heap_mib,
         cpus=cpus,
         jvm=jvm,

@@ -19,6 +19,8 @@ from sizebook.store import Project
 BARE: Mode = "bare"
 BOX = "box"
 """Name of the host that a deployment is put onto."""
+SMOKE_MODES: tuple[Mode, ...] = ("bare", "container", "paravirtual-kernel")
+"""Modes of the smoke profile: a guest among them, and none that takes minutes."""
 MODES: Mapping[Mode, str] = {
     "bare": "process of this machine",
     "container": "container (name spaces and a control group)",
@@ -54,9 +56,12 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
             expected=f"some of {', '.join(MODES)}",
             next_step="correct the parameter modes",
         )
+    why_not: dict[Mode, str]
     if lab.source == "measure":
-        found = find_modes_here(lab.project)
-        why_not = {mode: found[mode].reason if mode in found else "unknown" for mode in MODES}
+        tried = tuple(MODES) if lab.profile.publishable else SMOKE_MODES
+        found = find_modes_here(lab.project, tried)
+        left_out = f"left out of the {lab.profile.name} profile"
+        why_not = {mode: found[mode].reason if mode in found else left_out for mode in MODES}
     else:
         has = lab.measured_levels("mode")
         why_not = {mode: "" if mode in has else "the source has no trials of it" for mode in MODES}
@@ -71,21 +76,23 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
     return ChosenModes(present, missing)
 
 
-def find_modes_here(project: Project) -> dict[Mode, FoundMode]:
-    """Return what this machine can do, tried out unless it was before; ``bare`` it always can.
+def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, FoundMode]:
+    """Return which modes this machine has, tried out unless they were; ``bare`` it always has.
 
     Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
     """
     found = known_modes(project.state)
-    if not {kind.mode for kind in mode_kinds()} <= set(found):
+    kinds = tuple(kind for kind in mode_kinds() if kind.mode in wanted)
+    if not {kind.mode for kind in kinds} <= set(found):
         build, _ = ensure_built(project)
         guard = Guard(project.state / "guard")
         try:
             hosting = Hosting(build, LocalHost(guard), project.state)
-            found = {one.mode: one for one in hosting.find_modes()}
+            found = {one.mode: one for one in hosting.find_modes(kinds)}
         finally:
             guard.close()
-    return {**found, BARE: FoundMode(BARE, MODES[BARE])}
+    found[BARE] = FoundMode(BARE, MODES[BARE])
+    return {mode: found[mode] for mode in wanted}
 
 
 def in_mode(
