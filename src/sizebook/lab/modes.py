@@ -81,8 +81,8 @@ def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, Foun
 
     Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
     """
-    found = known_modes(project.state)
     kinds = tuple(kind for kind in mode_kinds() if kind.mode in wanted)
+    found = known_modes(project.state, kinds)
     if not {kind.mode for kind in kinds} <= set(found):
         build, _ = ensure_built(project)
         guard = Guard(project.state / "guard")
