@@ -125,8 +125,8 @@ def bundle_config(
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this machine is found at which path inside. Limits are those
-    of the control group, which is there already.
+    ``writable`` says which folder of this machine is found at which path inside, ``tmp`` how there
+    is a writable ``/tmp``. Limits are those of the control group, which is there already.
     """
     network = {"type": "network"}
     network |= {"path": str(link.namespace)} if link is not None else {}
