@@ -45,9 +45,14 @@ def kind_of(mode):
 @pytest.fixture(scope="module", params=MODES)
 def host(request, ground):
     kind_of(request.param)
-    spec = HostSpec(name="box", mode=request.param, memory_mib=MEMORY_MIB, disk_mib=200)
+    spec = HostSpec(name=new_name(), mode=request.param, memory_mib=MEMORY_MIB, disk_mib=200)
     with ground.opened(spec) as hosts:
-        yield hosts["box"]
+        yield hosts[spec.name]
+
+
+def new_name():
+    """Return a name that no other test gives a host, not even one at the same time."""
+    return f"k{os.urandom(2).hex()}"
 
 
 def wait_until(condition, seconds=10.0):
@@ -163,9 +168,8 @@ def test_files_go_in_and_come_out(host, ground):
     host.put(source, folder)
     run = host.start("script", [str(folder / "script")], log=folder / "logs" / "script.log")
     assert run.wait(10) == 0
-    code, said = ground.run(
-        host, f"import os; print(os.stat({str(folder / 'script')!r}).st_mtime_ns)"
-    )
+    tell = f"import os; print(os.stat({str(folder / 'script')!r}).st_mtime_ns)"
+    _, said = ground.run(host, tell)
     assert said == "1600000000123000000"
     host.bring(folder)
     assert (folder / "logs" / "script.log").read_text() == "it runs\n"
@@ -214,17 +218,23 @@ def test_half_a_cpu_is_half_a_cpu(host, ground):
     assert after.throttled_periods - before.throttled_periods > 5
     assert after.throttled_s > before.throttled_s
     assert 0.3 < used / seconds < 0.62
-    assert after.memory_bytes > 0
+
+
+def group_names(group):
+    """Return the names of the processes in a control group."""
+    return [psutil.Process(int(pid)).name() for pid in group.read_text().split()]
 
 
 def test_it_runs_on_the_cpus_that_it_has(host, ground):
     """All of it, kernel and devices included, moves at once and back."""
-    (group,) = [path for path in Path("/sys/fs/cgroup").glob("**/sb-*-box/cgroup.procs")][:1]
+    group = next(Path("/sys/fs/cgroup").glob(f"**/sb-*-{host.name}/cgroup.procs"))
     sleeper = host.start("sleeper", ["sleep", "60"], log=ground.scratch / "sleeper.log")
     last = usable_cpus()[-1]
     host.set_limits(None, None, (last,))
+    assert wait_until(lambda: "sleep" in group_names(group) or host.mode in OWN_KERNEL)
     members = [psutil.Process(int(pid)) for pid in group.read_text().split()]
     assert members
+    assert host.outside().memory_bytes > 0
     assert {tuple(process.cpu_affinity()) for process in members} == {(last,)}
     host.set_limits(None, None, ())
     if host.mode != "paravirtual-kernel":
@@ -255,7 +265,11 @@ def test_two_hosts_reach_each_other(mode, ground):
         ask = "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])))"
         client = hosts["b"].start(
             "client",
-            [*ground.words(ask + "; s.sendall(b'x'); print(s.recv(9))"), hosts["a"].address, str(port)],
+            [
+                *ground.words(ask + "; s.sendall(b'x'); print(s.recv(9))"),
+                hosts["a"].address,
+                str(port),
+            ],
             log=ground.scratch / "client.log",
         )
         assert client.wait(20) == 0, client.log_tail()
@@ -272,7 +286,7 @@ try:
     with ground.opened(HostSpec(name=sys.argv[2], mode=sys.argv[3], memory_mib=256, disk_mib=100)) as hosts:
         host = hosts[sys.argv[2]]
         host.start("sleeper", ["sleep", "600"], log=ground.scratch / "sleeper.log")
-        print("up", flush=True)
+        print("up", host.address, flush=True)
         if sys.argv[4] == "failure":
             raise RuntimeError("meant to fail")
         if sys.argv[4] != "end":
@@ -282,11 +296,18 @@ finally:
 """
 
 
-def left_of(name, state):
-    """Return what is left of a host of that name: interfaces, name spaces, groups, files, more."""
-    words = [["ip", "-j", "netns", "list"], ["ip", "-j", "link"]]
-    run = [subprocess.run(each, capture_output=True, text=True, check=True).stdout for each in words]
+def left_of(name, state, address):
+    """Return what is left of a host: interfaces, name spaces, groups, files, processes, mounts."""
+    words = [["ip", "-j", "netns", "list"], ["ip", "-j", "addr"]]
+    run = [
+        subprocess.run(each, capture_output=True, text=True, check=True).stdout for each in words
+    ]
     spaces = [one["name"] for one in json.loads(run[0] or "[]") if one["name"].endswith(name)]
+    net = address.rpartition(".")[0] + "."
+    here = [
+        own["local"] for one in json.loads(run[1]) for own in one["addr_info"] if "local" in own
+    ]
+    spaces += [each for each in here if each.startswith(net) and not net.startswith("127.")]
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/sb-*-{name}")]
     groups += [str(path) for path in Path("/sys/fs/cgroup").glob(f"sb-*-{name}")]
     files = [path.name for path in (state / "hosts" / "run").glob("*")]
@@ -295,14 +316,10 @@ def left_of(name, state):
         said = " ".join(process.info["cmdline"] or [])
         if f"-{name}" in said or str(state) in said:
             running.append(said)
-    mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if str(state) in line]
+    mounts = [
+        line for line in Path("/proc/self/mounts").read_text().splitlines() if str(state) in line
+    ]
     return spaces + groups + files + running + mounts
-
-
-def links():
-    """Return the interfaces of hosts' networks."""
-    text = subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout
-    return {one["ifname"] for one in json.loads(text) if one["ifname"].startswith("sb-")}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -311,14 +328,16 @@ def test_nothing_is_left_of_it(mode, how, tmp_path):
     """However the harness ends; where its guard was killed too, the next start clears up."""
     kind_of(mode)
     (tmp_path / "run").mkdir()
-    name, before = f"k{os.urandom(2).hex()}", links()
+    name = new_name()
     code = HARNESS.format(tests=str(Path(__file__).parent))
     words = [sys.executable, "-c", code, str(tmp_path), name, mode, how]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as harness:
-        said = harness.stdout.readline()
-        assert said == "up\n", harness.stderr.read()[-2000:]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as harness:
+        up, _, address = harness.stdout.readline().strip().partition(" ")
+        assert up == "up", harness.stderr.read()[-2000:]
         if how.startswith(("kill", "interrupt")):
-            assert left_of(name, tmp_path)
+            assert left_of(name, tmp_path, address)
             guards = psutil.Process(harness.pid).children() if how == "kill all" else []
             for guard in [one for one in guards if any("guard.py" in w for w in one.cmdline())]:
                 guard.kill()
@@ -327,8 +346,8 @@ def test_nothing_is_left_of_it(mode, how, tmp_path):
     assert harness.returncode == {"end": 0, "failure": 1}.get(how, harness.returncode)
     if how == "kill all":
         assert sweep(tmp_path / "guard") > 0
-    assert wait_until(lambda: not left_of(name, tmp_path), 30), left_of(name, tmp_path)
-    assert wait_until(lambda: not (links() - before), 10)
+    gone = wait_until(lambda: not left_of(name, tmp_path, address), 30)
+    assert gone, left_of(name, tmp_path, address)
 
 
 def test_a_host_that_does_not_come_up_leaves_nothing(ground, monkeypatch):
@@ -340,7 +359,7 @@ def test_a_host_that_does_not_come_up_leaves_nothing(ground, monkeypatch):
         ground.opened(HostSpec(name="broken", mode="container")),
     ):
         pass
-    assert left_of("broken", ground.state / "none") == []
+    assert left_of("broken", ground.state / "none", "127.0.0.1") == []
 
 
 def test_this_machine_as_it_is_has_no_limits(ground):

@@ -28,8 +28,11 @@ _USUAL_SHARES = 1024
 """Version 1's shares that are version 2's weight of 100."""
 _MOUNTS = Path("/proc/self/mountinfo")
 _REMOVED_WITHIN_S = 10.0
-_JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
-"""A shell that enters the groups whose files are named, then becomes the command after ``--``."""
+_JOIN = (
+    'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; unset PWD; exec "$@"'
+)
+"""A shell that enters the groups whose files are named, then becomes the command after ``--``; the
+variable is its own doing."""
 
 
 @dataclass(frozen=True)

@@ -191,9 +191,7 @@ def _read(ledger: Path) -> list[Entry | Promise]:
 def _write(ledger: Path, left: Iterable[Entry | Promise]) -> None:
     """Write a ledger, whole or not at all: a killed guard leaves the one before."""
     lines = [
-        json.dumps(one.command) + "\n"
-        if isinstance(one, Promise)
-        else f"{one[0]} {one[1]:.2f}\n"
+        json.dumps(one.command) + "\n" if isinstance(one, Promise) else f"{one[0]} {one[1]:.2f}\n"
         for one in left
     ]
     partial = ledger.with_suffix(".new")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psutil
 
@@ -138,7 +138,7 @@ class LocalHost:
                 expected="an executable file",
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
-        full = [*_pin(cpus or self._cpus, self._cpus), *command]
+        full = [*_pin(cpus or self._cpus, self._cpus), *_become(user, name), *command]
         if self._group is not None:
             full = self._group.command(full)
         for folder in (log.parent, cwd or log.parent):
@@ -153,7 +153,6 @@ class LocalHost:
                 cwd=cwd,
                 text=True,
                 start_new_session=True,
-                **_identity(user, name),
             )
             self._guard.register(popen.pid)
         process = LocalProcess(name, command, popen, log, stop_signal)
@@ -281,17 +280,21 @@ def _without_limits(limit: str) -> HostLacksError:
     )
 
 
-def _identity(user: int | None, name: str) -> dict[str, Any]:
-    """Return what starts a process as another user; nothing where it is the present one."""
+def _become(user: int | None, name: str) -> list[str]:
+    """Return the command that goes on as another user; nothing where it is the present one.
+
+    Only a command can do it last: by then the process is in its control group.
+    """
     if user is None or user == os.geteuid():
-        return {}
-    if os.geteuid() != 0:
+        return []
+    program = shutil.which("setpriv")
+    if os.geteuid() != 0 or program is None:
         raise HostLacksError(
             found=f"user {user} to run {name}",
-            expected=f"the present user, {os.geteuid()}: only root may choose another",
-            next_step="run as root, or leave the user out",
+            expected=f"root and the program setpriv, or the present user, {os.geteuid()}",
+            next_step="run as root, with Debian's util-linux; or leave the user out",
         )
-    return {"user": user, "group": user, "extra_groups": []}
+    return [program, f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
 
 def _await_end(pid: int, timeout_s: float) -> bool:
