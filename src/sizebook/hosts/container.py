@@ -189,6 +189,6 @@ def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
 
 
-def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
-    options = ["rbind", access, "nosuid", "nodev"]
+def _bind(inside: Path, here: Path) -> dict[str, Any]:
+    options = ["rbind", "rw", "nosuid", "nodev"]
     return {"destination": str(inside), "type": "none", "source": str(here), "options": options}

@@ -7,9 +7,11 @@ CPU model, or start a guest that never says a word.
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sizebook.hosts.initrd import BOOTED
@@ -30,11 +32,39 @@ class TestBoot:
     """Why it did not come up; empty if it did."""
 
 
+@dataclass(frozen=True)
+class KvmTrial:
+    """What came of booting a guest with KVM."""
+
+    cpu: str
+    """The CPU model that booted; empty if none did."""
+    failed: str
+    """What was seen instead; empty if one booted."""
+
+
+@cache
+def try_kvm(qemu: Path, kernel: Kernel, initrd: Path) -> KvmTrial:
+    """Boot a guest without KVM, which tells how long to wait, then with it, a CPU model each."""
+    emulated = boot_once(qemu, kernel, initrd, "tcg", "max", _EMULATED_S)
+    if emulated.failed:
+        return KvmTrial("", f"a guest that does not even boot without KVM: {emulated.failed}")
+    reasons = []
+    for model in CPU_MODELS:
+        tried = boot_once(qemu, kernel, initrd, "kvm", model, 1.5 * emulated.seconds + 3)
+        if not tried.failed:
+            return KvmTrial(model, "")
+        reasons.append(f"CPU model {model}: {tried.failed}")
+    return KvmTrial(
+        "",
+        f"{DEVICE}, which opens, but no guest that boots with it ({'; '.join(reasons)}; "
+        f"without KVM the same guest boots in {emulated.seconds:.1f} s)",
+    )
+
+
 def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
     """Return the CPU model with which a guest boots under KVM.
 
-    The same guest is booted without KVM first, which tells how long to wait. Raises
-    HostLacksError, with what was seen for each model, if none boots.
+    Raises HostLacksError, with what was seen for each model, if none does.
     """
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         raise HostLacksError(
@@ -43,26 +73,14 @@ def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
             next_step="use a machine that is not itself a guest, or one with nested "
             "virtualization; as an ordinary user join the group kvm",
         )
-    emulated = boot_once(qemu, kernel, initrd, "tcg", "max", _EMULATED_S)
-    if emulated.failed:
+    trial = try_kvm(qemu, kernel, initrd)
+    if trial.failed:
         raise HostLacksError(
-            found=f"a guest that does not even boot without KVM: {emulated.failed}",
-            expected="a marker on its console",
-            next_step="run 'make setup', then 'sizebook doctor' again",
+            found=trial.failed,
+            expected="a guest that boots",
+            next_step="use a machine that is not itself a guest, or one with nested virtualization",
         )
-    patience_s = 2 * emulated.seconds + 5
-    reasons = []
-    for model in CPU_MODELS:
-        tried = boot_once(qemu, kernel, initrd, "kvm", model, patience_s)
-        if not tried.failed:
-            return model
-        reasons.append(f"CPU model {model}: {tried.failed}")
-    raise HostLacksError(
-        found=f"{DEVICE}, which opens, but no guest that boots with it ({'; '.join(reasons)}; "
-        f"without KVM the same guest boots in {emulated.seconds:.1f} s)",
-        expected="a guest that boots",
-        next_step="use a machine that is not itself a guest, or one with nested virtualization",
-    )
+    return trial.cpu
 
 
 def boot_once(
@@ -74,32 +92,34 @@ def boot_once(
     command += ["-display", "none", "-serial", "stdio"]
     command += ["-append", "console=ttyS0 quiet panic=-1"]
     begin = time.monotonic()
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        words = _said(error.stdout)
-        heard = f", last words: {words[-1]}" if words else ", without a word of its kernel"
-        return TestBoot(patience_s, f"not up after {patience_s:.0f} s{heard}")
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as machine:
+        assert machine.stdout is not None
+        said = b""
+        try:
+            while BOOTED.encode() not in said:
+                left_s = begin + patience_s - time.monotonic()
+                if left_s <= 0 or not select.select([machine.stdout], [], [], left_s)[0]:
+                    break
+                if not (read := os.read(machine.stdout.fileno(), 1 << 16)):
+                    break
+                said += read
+        finally:
+            machine.kill()
     seconds = time.monotonic() - begin
-    if BOOTED.encode() in done.stdout:
+    if BOOTED.encode() in said:
         return TestBoot(seconds, "")
-    return TestBoot(seconds, f"QEMU ended with {done.returncode}: {_reason(done)}")
+    words = _said(said)
+    if seconds >= patience_s:
+        heard = f", last words: {words[-1]}" if words else ", without a word of its kernel"
+        return TestBoot(seconds, f"not up after {seconds:.0f} s{heard}")
+    reason = next((line for line in words if "error" in line.lower()), [*words, "no word"][-1])
+    return TestBoot(seconds, f"QEMU ended: {reason}")
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the line that tells of an error, before those that only tell where."""
-    words = _said(done.stderr) or _said(done.stdout) or ["no word"]
-    return next((line for line in words if "error" in line.lower()), words[-1])
-
-
-def _said(output: bytes | None) -> list[str]:
+def _said(output: bytes) -> list[str]:
     """Return the lines of an output that hold words, without what steers a terminal."""
-    text = (output or b"").decode(errors="replace")
+    text = output.decode(errors="replace")
     plain = "".join(letter if letter.isprintable() else "\n" for letter in text)
     return [line.strip()[:160] for line in plain.splitlines() if len(line.strip()) > 3]
