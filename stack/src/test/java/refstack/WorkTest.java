@@ -264,6 +264,10 @@ class WorkTest {
     @Test
     void withoutALedgerThereIs409() {
         try (TestNode bare = TestNode.withDatabase("--refstack.parts=work")) {
+            String none = "refstack_work_requests_total{kind=\"%s\",work=\"%s\"} 0.0";
+            assertThat(bare.management("/actuator/prometheus").body()).contains(
+                    none.formatted("background", "closing"),
+                    none.formatted("dialogue", "view-naive"));
             for (String path : new String[] {"/ledger/count", "/ledger/report/summary",
                 "/ledger/report/all", "/ledger/pairs/view/better"}) {
                 Answer answer = bare.get(path);

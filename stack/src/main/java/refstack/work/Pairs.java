@@ -4,13 +4,12 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** All pairs, by name. */
 final class Pairs {
 
     private static final String NAIVE = "naive";
-    private static final String BETTER = "better";
+    private static final List<String> VARIANTS = List.of(NAIVE, "better");
 
     private final Map<String, Pair> pairs = new LinkedHashMap<>();
 
@@ -18,18 +17,24 @@ final class Pairs {
         pairs.forEach(pair -> this.pairs.put(pair.name(), pair));
     }
 
-    /** Raises if there is no such pair or variant; metrics and answers may then name it. */
-    void check(String pair, String variant) {
-        if (!pairs.containsKey(pair) || !Set.of(NAIVE, BETTER).contains(variant)) {
-            throw WorkException.unknown("There are the pairs " + String.join(", ", pairs.keySet())
-                    + ", each " + NAIVE + " and " + BETTER + ".");
-        }
+    /** Both variants of every pair as pieces of work. */
+    List<Work> works() {
+        return pairs.keySet().stream()
+                .flatMap(pair -> VARIANTS.stream().map(variant -> work(pair, variant))).toList();
     }
 
-    /** Runs one variant of a pair. */
+    /** A variant of a pair as a piece of work; raises if there is no such pair or variant. */
+    Work work(String pair, String variant) {
+        if (!pairs.containsKey(pair) || !VARIANTS.contains(variant)) {
+            throw WorkException.unknown("There are the pairs " + String.join(", ", pairs.keySet())
+                    + ", each " + String.join(" and ", VARIANTS) + ".");
+        }
+        return Work.dialogue(pair + "-" + variant);
+    }
+
+    /** Runs one variant of a pair, both of which must be there. */
     Map<String, Object> run(String pair, String variant, MeasuredDatabase database, int key)
             throws SQLException {
-        check(pair, variant);
         Pair one = pairs.get(pair);
         String result = variant.equals(NAIVE) ? one.naive(database, key)
                 : one.better(database, key);

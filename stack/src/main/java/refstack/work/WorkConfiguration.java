@@ -2,6 +2,7 @@ package refstack.work;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -28,7 +29,9 @@ class WorkConfiguration {
     }
 
     @Bean
-    WorkPlace workPlace(DataSource database, WorkProperties properties, MeterRegistry registry) {
-        return new WorkPlace(database, properties.fetchRows(), new WorkMetrics(registry));
+    WorkPlace workPlace(Pairs pairs, DataSource database, WorkProperties properties,
+            MeterRegistry registry) {
+        List<Work> works = Stream.concat(Work.SINGLE.stream(), pairs.works().stream()).toList();
+        return new WorkPlace(database, properties.fetchRows(), new WorkMetrics(works, registry));
     }
 }

@@ -57,21 +57,21 @@ class WorkController {
 
     @GetMapping("/ledger/count")
     ResponseEntity<byte[]> count() throws SQLException {
-        return done(Kind.DIALOGUE, "count", Queries::count);
+        return done(Work.COUNT, Queries::count);
     }
 
     @GetMapping("/ledger/selection")
     ResponseEntity<byte[]> selection(@RequestParam("account") int account,
             @RequestParam(name = "from", defaultValue = "1") int from,
             @RequestParam(name = "to", defaultValue = "12") int to) throws SQLException {
-        return done(Kind.DIALOGUE, "selection",
+        return done(Work.SELECTION,
                 database -> Queries.selection(database, account, from, to));
     }
 
     @GetMapping("/ledger/report/summary")
     ResponseEntity<byte[]> summary(@RequestParam(name = "group", defaultValue = "0") int group)
             throws SQLException {
-        return done(Kind.DIALOGUE, "summary", database -> Report.summary(database,
+        return done(Work.SUMMARY, database -> Report.summary(database,
                 shape.of(database).group(group)));
     }
 
@@ -80,14 +80,14 @@ class WorkController {
             @RequestParam("period") int period,
             @RequestParam(name = "page", defaultValue = "1") int page,
             @RequestParam(name = "rows", defaultValue = "100") int rows) throws SQLException {
-        return done(Kind.DIALOGUE, "items", database -> Report.items(database,
+        return done(Work.ITEMS, database -> Report.items(database,
                 shape.of(database).group(group), period, page, rows));
     }
 
     @GetMapping("/ledger/report/all")
     ResponseEntity<byte[]> all(@RequestParam(name = "group", defaultValue = "0") int group)
             throws SQLException {
-        return done(Kind.DIALOGUE, "all", database -> Report.all(database,
+        return done(Work.ALL_ITEMS, database -> Report.all(database,
                 shape.of(database).group(group)));
     }
 
@@ -95,12 +95,11 @@ class WorkController {
     ResponseEntity<byte[]> pair(@PathVariable("pair") String pair,
             @PathVariable("variant") String variant,
             @RequestParam(name = "key", defaultValue = "0") int key) throws SQLException {
-        pairs.check(pair, variant);
+        Work work = pairs.work(pair, variant);
         if (key < 0) {
             throw WorkException.malformed("key must be 0 or more.");
         }
-        return done(Kind.DIALOGUE, pair + "-" + variant,
-                database -> pairs.run(pair, variant, database, key));
+        return done(work, database -> pairs.run(pair, variant, database, key));
     }
 
     @PostMapping("/ledger/jobs/generation")
@@ -110,12 +109,12 @@ class WorkController {
             throw WorkException.malformed(
                     "programs must be from 1 to " + properties.maxPrograms() + ".");
         }
-        return done(Kind.BACKGROUND, "generation", database -> Generation.run(programs, seed));
+        return done(Work.GENERATION, database -> Generation.run(programs, seed));
     }
 
     @PostMapping("/ledger/jobs/statistics")
     ResponseEntity<byte[]> statistics() throws SQLException {
-        return done(Kind.BACKGROUND, "statistics", Statistics::run);
+        return done(Work.STATISTICS, Statistics::run);
     }
 
     @PostMapping("/ledger/jobs/closing")
@@ -125,14 +124,12 @@ class WorkController {
         if (accounts < 0) {
             throw WorkException.malformed("accounts must be 1 or more, or 0 for all.");
         }
-        return done(Kind.BACKGROUND, "closing", database ->
+        return done(Work.CLOSING, database ->
                 new Closing(database, properties.chunkAccounts()).run(accounts));
     }
 
-    private ResponseEntity<byte[]> done(Kind kind, String work, Answer answer)
-            throws SQLException {
-        Done done = place.run(kind, work,
-                database -> json.writeValueAsBytes(answer.of(database)));
+    private ResponseEntity<byte[]> done(Work work, Answer answer) throws SQLException {
+        Done done = place.run(work, database -> json.writeValueAsBytes(answer.of(database)));
         return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON)
                 .header(SERVER_TIMING, done.serverTiming()).body(done.body());
     }

@@ -43,7 +43,7 @@ final class WorkPlace {
         }
     }
 
-    Done run(Kind kind, String work, Task task) throws SQLException {
+    Done run(Work work, Task task) throws SQLException {
         long start = System.nanoTime();
         MeasuredDatabase database = new MeasuredDatabase(source, fetchRows);
         byte[] body;
@@ -51,7 +51,7 @@ final class WorkPlace {
             body = task.run(database);
         }
         long nanos = System.nanoTime() - start;
-        metrics.done(kind, work, nanos, database);
+        metrics.done(work, nanos, database);
         return new Done(body, nanos, database.nanos());
     }
 
