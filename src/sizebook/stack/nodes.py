@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import itertools
+import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -103,6 +104,7 @@ class NodeStarter:
         gc_logs = self._folder / "gc"
         gc_logs.mkdir(exist_ok=True)
         environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        environment |= {"PATH": os.environ.get("PATH", os.defpath)}  # a node may start programs
         environment |= {"REFSTACK_CONNECTOR_PASSWORD": self._secret}
         if "backend" not in targets:  # who holds the data talks to it
             environment |= self._database
