@@ -3,9 +3,9 @@
 One request is one job in the node's data folder. ``small``, ``medium`` and ``large`` are sets of
 files that the node writes, forces to disk and reads back, each byte compared (``files``, ``least``
 and ``most`` bytes; 0: the stack's own). ``seq-write``, ``seq-read``, ``rand-read``, ``rand-write``
-and ``log`` are jobs of fio in a file of ``mib`` MiB for ``runtime_ms``. ``network`` fetches ``mib``
-MiB that come out of the node's memory. One job is one pass: what it moved, and in which time, is in
-the node's counters.
+and ``log`` are jobs of fio in a file of ``mib`` MiB, for ``runtime_ms`` or, one after the other, to
+its end. ``network`` fetches ``mib`` MiB that come out of the node's memory. One job is one pass:
+what it moved, and in which time, is in the node's counters.
 
 ``all`` asks for each job in turn, in small: the load that conditions a JVM for any of them;
 ``without_fio`` leaves fio's out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import itertools
+import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -106,6 +107,7 @@ class NodeStarter:
         port, management = host.free_port(), host.free_port()
         gc_logs = self._folder / "gc"
         environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        environment |= {"PATH": os.environ.get("PATH", os.defpath)}  # a node may start programs
         environment |= {"REFSTACK_CONNECTOR_PASSWORD": self._secret}
         if "backend" not in targets:  # who holds the data talks to it
             environment |= self._database

@@ -8,7 +8,7 @@ import java.util.Set;
 /** A job file of fio, and what may be set in it. */
 enum FioJob {
 
-    /** Pieces of a megabyte one after the other, forced to disk at the end, within their time. */
+    /** The file once, in pieces of a megabyte; forced to disk at the end, within its time. */
     SEQ_WRITE(4, Set.of(Direction.WRITE)),
 
     /** The same, read. */

@@ -7,7 +7,7 @@ import java.util.Set;
  *
  * @param job           which of the job files
  * @param bytes         size of the file that it works in
- * @param runtimeMillis how long, in milliseconds
+ * @param runtimeMillis how long, in milliseconds; sequential jobs end with their file
  * @param engine        way to the kernel: {@code libaio}, {@code io_uring}, {@code psync}
  * @param direct        whether past the page cache
  * @param depth         operations under way at a time
