@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from sizebook.hosts import Guard, LocalHost
-from sizebook.hosts.modes import FoundMode, known_modes, mode_kinds
+from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.modes import FoundMode, known_modes
 from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.placement import Placement
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, Mode
@@ -22,14 +24,8 @@ BOX = "box"
 SMOKE_MODES: tuple[Mode, ...] = ("bare", "container", "paravirtual-kernel")
 """Modes of the smoke profile: a guest among them, and none that takes minutes."""
 MODES: Mapping[Mode, str] = {
-    "bare": "process of this machine",
-    "container": "container (name spaces and a control group)",
-    "user-space-kernel": "kernel in a process (gVisor)",
-    "paravirtual-kernel": "paravirtual kernel (User Mode Linux)",
-    "virtio-vm": "virtual machine, paravirtual devices, software CPU",
-    "emulated-vm": "virtual machine, emulated devices, software CPU",
-    "virtio-vm-kvm": "virtual machine, paravirtual devices, hardware-assisted",
-    "emulated-vm-kvm": "virtual machine, emulated devices, hardware-assisted",
+    **{kind.mode: kind.title for kind in mode_kinds(Path())},
+    BARE: "processes of this machine as it is",
 }
 """What stands between a process and this machine, from least to most, and what it is."""
 
@@ -81,7 +77,7 @@ def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, Foun
 
     Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
     """
-    kinds = tuple(kind for kind in mode_kinds() if kind.mode in wanted)
+    kinds = tuple(kind for kind in mode_kinds(project.state) if kind.mode in wanted)
     found = known_modes(project.state, kinds)
     if not {kind.mode for kind in kinds} <= set(found):
         build, _ = ensure_built(project)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.modes import FoundMode, ModeKind, boots, find_modes
+from sizebook.hosts.kinds import ModeKind, boots, mode_kinds
+from sizebook.hosts.modes import FoundMode, find_modes
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import Deployment
 from sizebook.stack.archive import class_data_archive
@@ -43,7 +44,7 @@ class Hosting:
         jvms = frozenset(choose_jvm(role.jvm) for role in deployment.jvm_roles())
         return opened_hosts(
             deployment.hosts,
-            boots(),
+            boots(mode_kinds(self._state)),
             lambda: self._image(jvms, deployment.database() is not None),
             scratch=self._scratch,
             state=self._state,
