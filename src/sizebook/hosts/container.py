@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
@@ -23,6 +23,7 @@ _CAPABILITIES = (
     *("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_SETGID"),
     *("CAP_SETUID", "CAP_SYS_NICE", "CAP_NET_BIND_SERVICE"),
 )
+_MOUNTED = ("proc", "dev", "sys")
 _PATH = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
@@ -48,9 +49,9 @@ class ContainerBoot(GroupedBoot):
         site.group.limit_memory(site.spec.memory_mib)
         link = site.network.add_namespace(site.spec.name)
         words = [str(site.image.python), "-I", "-S", str(AGENT), link.address, str(AGENT_PORT)]
-        config = bundle_config(
-            words, site.image.root, {site.scratch: scratch}, site.group.name, link, site.token
-        )
+        root = site.folder / "root"
+        mounts = [*lay_out_root(site.image.root, root), bind(site.scratch, scratch, "rw")]
+        config = bundle_config(words, root, mounts, site.group.name, link, site.token)
         write_bundle(site.folder, config)
         runc = [program, "--root", str(site.folder / "runc")]
         self._promise = site.guard.promise([*runc, "delete", "--force", site.group.name])
@@ -101,19 +102,17 @@ def find_program() -> str:
 def bundle_config(
     command: list[str],
     root: Path,
-    writable: Mapping[Path, Path],
+    mounts: Sequence[Mapping[str, Any]],
     group: str,
-    link: Link | None,
+    link: Link,
     token: str,
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``writable`` says which folder of this machine is found at which path inside. Limits are those
-    of the control group, which is there already.
+    Limits are those of the control group, which is there already.
     """
-    network = {"type": "network"}
-    network |= {"path": str(link.namespace)} if link is not None else {}
-    spaces = [*({"type": kind} for kind in _SPACES), network]
+    spaces = [*({"type": kind} for kind in _SPACES)]
+    spaces.append({"type": "network", "path": str(link.namespace)})
     capabilities = {kind: list(_CAPABILITIES) for kind in ("bounding", "effective", "permitted")}
     return {
         "ociVersion": "1.0.2",
@@ -137,9 +136,7 @@ def bundle_config(
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
             _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
-            # What the image has there, such as a project that is there, stays to be seen.
-            *(_bind(Path("/tmp", path.name), path, "ro") for path in (root / "tmp").iterdir()),
-            *(_bind(inside, here, "rw") for inside, here in writable.items()),
+            *mounts,
         ],
         "linux": {
             "namespaces": spaces,
@@ -147,6 +144,32 @@ def bundle_config(
             "resources": {"devices": [{"allow": False, "access": "rwm"}]},
         },
     }
+
+
+def lay_out_root(image: Path, root: Path) -> list[dict[str, Any]]:
+    """Make a folder with the image's topmost names; return the mounts that fill it.
+
+    The image is not the root itself: what it has in /tmp, such as a project that is there, could
+    not be reached any more once something is mounted on it.
+    """
+    root.mkdir()
+    mounts = []
+    for path in sorted(image.iterdir()):
+        if path.is_symlink():
+            (root / path.name).symlink_to(path.readlink())
+            continue
+        (root / path.name).mkdir()
+        if path.name == "tmp":
+            mounts += [bind(Path("/tmp", one.name), one, "ro") for one in sorted(path.iterdir())]
+        elif path.name not in _MOUNTED:
+            mounts.append(bind(Path("/", path.name), path, "ro"))
+    return mounts
+
+
+def bind(inside: Path, here: Path, access: Literal["ro", "rw"]) -> dict[str, Any]:
+    """Return the mount of a file or folder of this machine at a path inside."""
+    options = ["rbind", access, "nosuid", "nodev"]
+    return {"destination": str(inside), "type": "none", "source": str(here), "options": options}
 
 
 def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
@@ -158,8 +181,3 @@ def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
 
 def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
-
-
-def _bind(inside: Path, here: Path, access: str) -> dict[str, Any]:
-    options = ["rbind", access, "nosuid", "nodev"]
-    return {"destination": str(inside), "type": "none", "source": str(here), "options": options}
