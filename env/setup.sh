@@ -32,7 +32,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "  conda or mamba:    conda env create -f environment.yml && conda activate sizebook"
     case " ${missing[*]} " in
       *' openjdk'*|*' maven '*|*' python3'*) exit 1 ;;
-      *) say "going on without: only some tests and exports need them" ;;
+      *) say "going on without: only some tests, exports and virtualization modes need them" ;;
     esac
   fi
 fi
@@ -60,3 +60,6 @@ fi
 
 # 3. The reference stack.
 "$bin/sizebook" stack build
+
+# 4. For virtualization modes: a kernel for virtual machines, gVisor where Go is installed.
+"$bin/sizebook" hosts prepare

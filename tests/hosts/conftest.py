@@ -12,9 +12,12 @@ import pytest
 
 from sizebook.hosts import Guard, Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image, python_program
-from sizebook.hosts.modes import boots
+from sizebook.hosts.kinds import boots, mode_kinds
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import HostSpec
+from sizebook.store import find_project
+
+KINDS = mode_kinds(find_project(Path(__file__)).state)
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Ground:
         """Return ``opened_hosts`` of these specifications."""
         return opened_hosts(
             specs,
-            boots(),
+            boots(KINDS),
             self.image,
             scratch=self.scratch,
             state=self.state,

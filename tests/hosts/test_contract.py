@@ -14,16 +14,17 @@ import pytest
 
 from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
+from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.local import usable_cpus
-from sizebook.hosts.modes import mode_kinds
 from sizebook.model.deployment import HostSpec
 from sizebook.model.errors import HostLacksError, TrialError, UserError
+from sizebook.store import find_project
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0,
     reason="hosts of their own need root on Linux",
 )
-KINDS = {kind.mode: kind for kind in mode_kinds()}
+KINDS = {kind.mode: kind for kind in mode_kinds(find_project(Path(__file__)).state)}
 SLOW = ("user-space-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm")
 ALL = os.environ.get("SIZEBOOK_GUESTS") == "all"
 MODES = [mode for mode in KINDS if ALL or mode not in SLOW]

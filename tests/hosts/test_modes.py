@@ -3,15 +3,17 @@
 import dataclasses
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from sizebook.hosts import HostUsage
-from sizebook.hosts.modes import ModeKind, find_modes, known_modes, mode_kinds, prove_limit
+from sizebook.hosts.kinds import ModeKind, mode_kinds
+from sizebook.hosts.modes import find_modes, known_modes, prove_limit
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
 
-BARE = mode_kinds()[0]
+BARE = mode_kinds(Path())[0]
 
 
 def find(ground, *kinds):
@@ -24,7 +26,7 @@ def missing():
 
 
 def test_every_mode_of_a_deployment_is_in_the_list_once_at_most():
-    modes = [kind.mode for kind in mode_kinds()]
+    modes = [kind.mode for kind in mode_kinds(Path())]
     assert len(set(modes)) == len(modes)
     assert set(modes) <= set(Mode.__args__)
 

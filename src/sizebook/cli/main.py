@@ -10,7 +10,20 @@ from typing import NoReturn
 import typer
 
 from sizebook import __version__
-from sizebook.cli import audit, build, chapters, claims, doctor, export, gc, plan, run, stack, trial
+from sizebook.cli import (
+    audit,
+    build,
+    chapters,
+    claims,
+    doctor,
+    export,
+    gc,
+    hosts,
+    plan,
+    run,
+    stack,
+    trial,
+)
 from sizebook.model.errors import UserError
 
 app = typer.Typer(
@@ -32,6 +45,7 @@ app.command("export")(export.export)
 app.command("gc")(gc.gc)
 app.command("trial")(trial.trial)
 app.add_typer(stack.app, name="stack")
+app.add_typer(hosts.app, name="hosts")
 
 
 def _print_version(wanted: bool) -> None:

@@ -34,9 +34,17 @@ class ContainerBoot(GroupedBoot):
     _process: HostProcess | None = None
     _promise: int | None = None
 
+    def runtime(self) -> list[str]:
+        """Return the words with which each call of the containers' program begins."""
+        return [find_program(), "--root", str(self.site.folder / "runc")]
+
+    def launch(self, words: Sequence[str]) -> list[str]:
+        """Return the command that starts the container: runc enters no group, it fills one."""
+        return list(words)
+
     def start(self) -> Endpoint:
         site = self.site
-        program = find_program()
+        runtime = self.runtime()
         scratch = site.folder / "scratch"
         scratch.mkdir()
         if not (site.image.root / site.scratch.relative_to("/")).is_dir():
@@ -53,11 +61,10 @@ class ContainerBoot(GroupedBoot):
         mounts = [*lay_out_root(site.image.root, root), bind(site.scratch, scratch, "rw")]
         config = bundle_config(words, root, mounts, site.group.name, link, site.token)
         write_bundle(site.folder, config)
-        runc = [program, "--root", str(site.folder / "runc")]
-        self._promise = site.guard.promise([*runc, "delete", "--force", site.group.name])
+        self._promise = site.guard.promise([*runtime, "delete", "--force", site.group.name])
         self._process = site.local.start(
             f"container {site.spec.name}",
-            [*runc, "run", "--bundle", str(site.folder), site.group.name],
+            self.launch([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
             log=site.folder / "boot.log",
         )
         return Endpoint(link.address, AGENT_PORT, site.token)
@@ -66,7 +73,8 @@ class ContainerBoot(GroupedBoot):
         process = self._process
         if process is None or process.exit_code is None:
             return None
-        return f"runc ended with {process.exit_code}: {process.log_tail(2)}"
+        program = Path(self.runtime()[0]).name
+        return f"{program} ended with {process.exit_code}: {process.log_tail(2)}"
 
     def pieces_s(self) -> Mapping[str, float]:
         return {}
@@ -77,8 +85,7 @@ class ContainerBoot(GroupedBoot):
     def close(self) -> None:
         site = self.site
         if self._promise is not None:
-            runc = [find_program(), "--root", str(site.folder / "runc")]
-            command = [*runc, "delete", "--force", site.group.name]
+            command = [*self.runtime(), "delete", "--force", site.group.name]
             subprocess.run(command, capture_output=True, check=False)
             site.guard.keep(self._promise)
             self._promise = None

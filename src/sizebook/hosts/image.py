@@ -40,9 +40,9 @@ _STDLIB_LEFT_OUT = frozenset(
 _JVM_LEFT_OUT = frozenset(("jmods", "src.zip", "man", "demo", "include", "legal", "docs"))
 """For building, not for running."""
 _APPLETS = """
-    sh cat chmod chown cp cut date dd df dirname echo env false grep head hostname id ip kill ln ls
-    mkdir mount mv nproc poweroff ps rm rmdir sed sleep stat sync tar taskset test touch true umount
-    uname uptime wc
+    sh arping cat chmod chown cp cut date dd df dirname echo env false grep head hostname id ip kill
+    ln ls mkdir mount mv nproc poweroff ps rm rmdir sed sleep stat sync tar taskset test touch true
+    umount uname uptime wc
 """
 _FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n"

@@ -10,6 +10,7 @@ import os
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sizebook.hosts.initrd import BOOTED
@@ -30,11 +31,39 @@ class TestBoot:
     """Why it did not come up; empty if it did."""
 
 
+@dataclass(frozen=True)
+class KvmTrial:
+    """What came of booting a guest with KVM."""
+
+    cpu: str
+    """The CPU model that booted; empty if none did."""
+    failed: str
+    """What was seen instead; empty if one booted."""
+
+
+@cache
+def try_kvm(qemu: Path, kernel: Kernel, initrd: Path) -> KvmTrial:
+    """Boot a guest without KVM, which tells how long to wait, then with it, a CPU model each."""
+    emulated = boot_once(qemu, kernel, initrd, "tcg", "max", _EMULATED_S)
+    if emulated.failed:
+        return KvmTrial("", f"a guest that does not even boot without KVM: {emulated.failed}")
+    reasons = []
+    for model in CPU_MODELS:
+        tried = boot_once(qemu, kernel, initrd, "kvm", model, 2 * emulated.seconds + 5)
+        if not tried.failed:
+            return KvmTrial(model, "")
+        reasons.append(f"CPU model {model}: {tried.failed}")
+    return KvmTrial(
+        "",
+        f"{DEVICE}, which opens, but no guest that boots with it ({'; '.join(reasons)}; "
+        f"without KVM the same guest boots in {emulated.seconds:.1f} s)",
+    )
+
+
 def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
     """Return the CPU model with which a guest boots under KVM.
 
-    The same guest is booted without KVM first, which tells how long to wait. Raises
-    HostLacksError, with what was seen for each model, if none boots.
+    Raises HostLacksError, with what was seen for each model, if none does.
     """
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         raise HostLacksError(
@@ -43,26 +72,14 @@ def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
             next_step="use a machine that is not itself a guest, or one with nested "
             "virtualization; as an ordinary user join the group kvm",
         )
-    emulated = boot_once(qemu, kernel, initrd, "tcg", "max", _EMULATED_S)
-    if emulated.failed:
+    trial = try_kvm(qemu, kernel, initrd)
+    if trial.failed:
         raise HostLacksError(
-            found=f"a guest that does not even boot without KVM: {emulated.failed}",
-            expected="a marker on its console",
-            next_step="run 'make setup', then 'sizebook doctor' again",
+            found=trial.failed,
+            expected="a guest that boots",
+            next_step="use a machine that is not itself a guest, or one with nested virtualization",
         )
-    patience_s = 2 * emulated.seconds + 5
-    reasons = []
-    for model in CPU_MODELS:
-        tried = boot_once(qemu, kernel, initrd, "kvm", model, patience_s)
-        if not tried.failed:
-            return model
-        reasons.append(f"CPU model {model}: {tried.failed}")
-    raise HostLacksError(
-        found=f"{DEVICE}, which opens, but no guest that boots with it ({'; '.join(reasons)}; "
-        f"without KVM the same guest boots in {emulated.seconds:.1f} s)",
-        expected="a guest that boots",
-        next_step="use a machine that is not itself a guest, or one with nested virtualization",
-    )
+    return trial.cpu
 
 
 def boot_once(

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.hosts.base import Host
-from sizebook.hosts.boots import Boot, Image, Site
+from sizebook.hosts.boots import Image
 from sizebook.hosts.cgroups import PERIOD_US
-from sizebook.hosts.container import PROGRAM, ContainerBoot, find_program
 from sizebook.hosts.guard import Guard
+from sizebook.hosts.kinds import ModeKind, boots, mode_kinds
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.machine import local_facts
 from sizebook.hosts.opening import opened_hosts
@@ -29,24 +29,12 @@ from sizebook.model.deployment import HostSpec, Mode
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 
 _FORMAT = 1
+_PASSING = ("run", "images")
+"""Of the state folder's parts those that say nothing about what set-up has brought."""
 _LIMIT = 0.5
 _BURN_S = 6 * PERIOD_US / 1e6
 _BURN = "import time\nend = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
 _BURNT_WITHIN_S = 30.0
-
-
-@dataclass(frozen=True)
-class ModeKind:
-    """A mode, how its hosts are made, and what is looked at before one is made on trial."""
-
-    mode: Mode
-    title: str
-    look: Callable[[], object]
-    """Raises HostLacksError if something is missing that can be told without a trial."""
-    boot: Callable[[Site], Boot] | None = None
-    """None: processes of this machine as it is."""
-    programs: tuple[str, ...] = ()
-    """Programs it uses; a new version of one is tried anew."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +54,6 @@ class FoundMode:
         return not self.reason
 
 
-def mode_kinds() -> tuple[ModeKind, ...]:
-    """Return all modes that hosts can have, the ones nearest to the machine first."""
-    return (
-        ModeKind("bare", "processes in a control group", _look_for_root),
-        ModeKind("container", "container (runc)", _look_for_runc, ContainerBoot, (PROGRAM,)),
-    )
-
-
-def boots(kinds: tuple[ModeKind, ...] | None = None) -> dict[Mode, Callable[[Site], Boot]]:
-    """Return by mode what makes its hosts, as ``opened_hosts`` wants it."""
-    return {kind.mode: kind.boot for kind in kinds or mode_kinds() if kind.boot is not None}
-
-
 def find_modes(
     image: Callable[[], Image],
     *,
@@ -92,7 +67,7 @@ def find_modes(
 
     Arguments as of ``opened_hosts``. Takes seconds for a container, more for each kind of guest.
     """
-    kinds = mode_kinds() if kinds is None else kinds
+    kinds = mode_kinds(state) if kinds is None else kinds
     known = known_modes(state, kinds)
     found = []
     for kind in kinds:
@@ -111,7 +86,7 @@ def find_modes(
 
 def known_modes(state: Path, kinds: tuple[ModeKind, ...] | None = None) -> dict[Mode, FoundMode]:
     """Return what earlier trials on this machine, with these programs, have found out."""
-    kinds = mode_kinds() if kinds is None else kinds
+    kinds = mode_kinds(state) if kinds is None else kinds
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         told = json.loads(_file(state, kinds).read_text())
         return {kind.mode: FoundMode(**told[kind.mode]) for kind in kinds if kind.mode in told}
@@ -159,26 +134,6 @@ def prove_limit(host: Host, python: Path, folder: Path) -> None:
         )
 
 
-def _look_for_root() -> None:
-    if sys.platform != "linux":
-        raise HostLacksError(
-            found=f"a system of kind {sys.platform}",
-            expected="Linux, whose control groups limit processes",
-            next_step="use a Linux machine",
-        )
-    if os.geteuid() != 0:
-        raise HostLacksError(
-            found="a user who may not make control groups",
-            expected="root",
-            next_step="run as root, for chapters with limited hosts",
-        )
-
-
-def _look_for_runc() -> None:
-    _look_for_root()
-    find_program()
-
-
 def _remember(state: Path, kinds: tuple[ModeKind, ...], found: Mapping[Mode, FoundMode]) -> None:
     file = _file(state, kinds)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -195,5 +150,7 @@ def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
         path = shutil.which(name)
         stat = Path(path).stat() if path else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
+    brought = (path for path in (state / "hosts").glob("*/*") if path.parent.name not in _PASSING)
+    parts += sorted(str(path.relative_to(state)) for path in brought)
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return state / "hosts" / f"modes-{digest}.json"

@@ -30,8 +30,9 @@ _HALT_S = 3.0
 _MARK = re.compile(r"^sizebook: (init|agent) ([\d.]+)\s*$", re.MULTILINE)
 """Line of the first program, with seconds since the kernel started: ``sizebook: init 1.84``."""
 _FATAL = re.compile(
-    r"^(?:\[[ \d.]+\] )?(sizebook: no .*|Kernel panic.*|.*\berror\b.*)$", re.MULTILINE
+    r"^(?:\[[ \d.]+\] )?(sizebook: (?:no|cannot) .*|\w*Error: .*|Kernel panic.*)$", re.M
 )
+"""What tells why a guest ended; the first that was said is the cause of the others."""
 
 
 class OwnKernelBoot(GroupedBoot):
@@ -43,6 +44,7 @@ class OwnKernelBoot(GroupedBoot):
         super().__init__(site)
         self._process: HostProcess | None = None
         self._console = site.folder / CONSOLE
+        self._root = site.image.disk  # now: making it is no part of a boot
 
     def command(self, link: Link) -> Sequence[str]:
         """Return the command line that runs the kernel in the guest's own folder."""
@@ -71,8 +73,9 @@ class OwnKernelBoot(GroupedBoot):
         if process is None or process.exit_code is None:
             return None
         said = self._said()
-        words = _FATAL.findall(said) or [line for line in said.splitlines() if line.strip()]
-        return f"its kernel ended with {process.exit_code}: {(words or ['not a word'])[-1].strip()}"
+        last = [line for line in said.splitlines() if line.strip()][-1:]
+        words = [*_FATAL.findall(said), *last, "not a word"]
+        return f"its kernel ended with {process.exit_code}: {words[0].strip()}"
 
     def pieces_s(self) -> Mapping[str, float]:
         """Return, by the guest's own clock, when its first program and then the agent began."""
@@ -109,7 +112,7 @@ class OwnKernelBoot(GroupedBoot):
         make_disk(site.folder / SCRATCH_DISK, mib=site.spec.disk_mib, content=content)
         (site.folder / SCRATCH_DISK).chmod(0o600)
         shutil.rmtree(content)
-        (site.folder / ROOT_DISK).symlink_to(site.image.disk)
+        (site.folder / ROOT_DISK).symlink_to(self._root)
 
     def _said(self) -> str:
         try:

@@ -25,6 +25,8 @@ class Runsc:
 
     program: Path
     version: str
+    platform: str
+    """How it gets hold of system calls: ``systrap``, or ``ptrace`` in versions before 2023."""
 
 
 def runsc_folder(state: Path) -> Path:
@@ -42,7 +44,7 @@ def find_runsc(state: Path) -> Runsc:
         if not program.is_file():
             continue
         if is_static(program):
-            return Runsc(program, _version_of(program))
+            return Runsc(program, _version_of(program), _platform_of(program))
         found = f"{program}, which is linked dynamically"
     raise HostLacksError(
         found=found,
@@ -103,3 +105,8 @@ def _version_of(program: Path) -> str:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     first = said.stdout.splitlines()[:1]  # runsc version release-20240729.0
     return first[0].rpartition(" ")[2] if first else "unknown"
+
+
+def _platform_of(program: Path) -> str:
+    said = subprocess.run([program, "flags"], capture_output=True, text=True, check=False)
+    return "systrap" if "systrap" in said.stdout + said.stderr else "ptrace"

@@ -11,7 +11,8 @@ import psutil
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.local import usable_cpus
-from sizebook.hosts.modes import FoundMode, find_modes, known_modes, mode_kinds
+from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.modes import FoundMode, find_modes, known_modes
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
 from sizebook.stack.jvms import find_jvms
@@ -75,7 +76,7 @@ def examine_modes(project: Project) -> tuple[FoundMode, ...]:
         untried = f"not tried: {error.found}"
         return tuple(
             known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, "wait")
-            for kind in mode_kinds()
+            for kind in mode_kinds(project.state)
         )
 
 

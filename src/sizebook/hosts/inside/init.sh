@@ -47,6 +47,9 @@ done
 ip link set lo up
 ip address add "$ADDRESS" dev "$card" && ip link set "$card" up || stop "no network on $card"
 
+# Whoever waits for an answer has asked in vain who has this address, and asks again seldom.
+arping -q -U -c 3 -I "$card" "${ADDRESS%/*}" &
+
 ulimit -n "$OPEN_FILES"
 cd /
 export SIZEBOOK_TOKEN="$TOKEN"

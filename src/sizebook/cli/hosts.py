@@ -1,0 +1,30 @@
+"""``sizebook hosts``: bring what virtualization modes need beside installed packages."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from sizebook.store import find_project
+
+app = typer.Typer(help="Prepare hosts for the virtualization modes.", no_args_is_help=True)
+
+
+@app.command()
+def prepare(
+    gvisor: bool = typer.Option(True, help="Build gVisor's runsc where Go is installed."),
+) -> None:
+    """Bring a kernel for virtual machines and gVisor's program, unless they are there.
+
+    What cannot be brought makes a mode unavailable and is no error: the reason is printed, and
+    'sizebook doctor' says what would bring it.
+    """
+    from sizebook.hosts.preparing import prepare_hosts
+
+    state = find_project().state
+    began = time.monotonic()
+    for step in prepare_hosts(state, with_gvisor=gvisor):
+        seconds = time.monotonic() - began
+        print(f"hosts: {step.outcome}" + (f" ({seconds:.0f} s)" if step.was_done else ""))
+        began = time.monotonic()

@@ -1,0 +1,39 @@
+"""A kernel in user space: gVisor answers the system calls of a container's processes itself.
+
+It takes the same description as a container. Its network is its own as well: packets leave it by
+the interface of the container's name space, whose address it takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sizebook.hosts.boots import Site
+from sizebook.hosts.container import ContainerBoot
+from sizebook.hosts.runsc import find_runsc
+from sizebook.model.deployment import Mode
+
+
+class GvisorBoot(ContainerBoot):
+    """Boots a host of mode ``user-space-kernel``."""
+
+    mode: Mode = "user-space-kernel"
+
+    def __init__(self, site: Site, state: Path) -> None:
+        """Raises HostLacksError if there is no runsc that can be used."""
+        super().__init__(site)
+        self._runsc = find_runsc(state)
+
+    def launch(self, words: Sequence[str]) -> list[str]:
+        # The kernel and what carries files to it belong to the host as well.
+        return self.site.group.command(words)
+
+    def runtime(self) -> list[str]:
+        return [
+            str(self._runsc.program),
+            *("--root", str(self.site.folder / "runsc")),
+            *("--platform", self._runsc.platform, "--network", "sandbox"),
+            # The root is read-only; nothing is to be kept beside it.
+            *(("--overlay2", "none") if self._runsc.platform == "systrap" else ()),
+        ]
