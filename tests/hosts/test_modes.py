@@ -13,7 +13,7 @@ from sizebook.hosts.modes import find_modes, known_modes, prove_limit
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
 
-BARE = mode_kinds(Path())[0]
+BARE = mode_kinds(Path("none"))[0]
 
 
 def find(ground, *kinds):
@@ -26,7 +26,7 @@ def missing():
 
 
 def test_every_mode_of_a_deployment_is_in_the_list_once_at_most():
-    modes = [kind.mode for kind in mode_kinds(Path())]
+    modes = [kind.mode for kind in mode_kinds(Path("none"))]
     assert len(set(modes)) == len(modes)
     assert set(modes) <= set(Mode.__args__)
 

@@ -7,6 +7,7 @@ CPU model, or start a guest that never says a word.
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def try_kvm(qemu: Path, kernel: Kernel, initrd: Path) -> KvmTrial:
         return KvmTrial("", f"a guest that does not even boot without KVM: {emulated.failed}")
     reasons = []
     for model in CPU_MODELS:
-        tried = boot_once(qemu, kernel, initrd, "kvm", model, 2 * emulated.seconds + 5)
+        tried = boot_once(qemu, kernel, initrd, "kvm", model, 1.5 * emulated.seconds + 3)
         if not tried.failed:
             return KvmTrial(model, "")
         reasons.append(f"CPU model {model}: {tried.failed}")
@@ -91,32 +92,34 @@ def boot_once(
     command += ["-display", "none", "-serial", "stdio"]
     command += ["-append", "console=ttyS0 quiet panic=-1"]
     begin = time.monotonic()
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        words = _said(error.stdout)
-        heard = f", last words: {words[-1]}" if words else ", without a word of its kernel"
-        return TestBoot(patience_s, f"not up after {patience_s:.0f} s{heard}")
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as machine:
+        assert machine.stdout is not None
+        said = b""
+        try:
+            while BOOTED.encode() not in said:
+                left_s = begin + patience_s - time.monotonic()
+                if left_s <= 0 or not select.select([machine.stdout], [], [], left_s)[0]:
+                    break
+                if not (read := os.read(machine.stdout.fileno(), 1 << 16)):
+                    break
+                said += read
+        finally:
+            machine.kill()
     seconds = time.monotonic() - begin
-    if BOOTED.encode() in done.stdout:
+    if BOOTED.encode() in said:
         return TestBoot(seconds, "")
-    return TestBoot(seconds, f"QEMU ended with {done.returncode}: {_reason(done)}")
+    words = _said(said)
+    if seconds >= patience_s:
+        heard = f", last words: {words[-1]}" if words else ", without a word of its kernel"
+        return TestBoot(seconds, f"not up after {seconds:.0f} s{heard}")
+    reason = next((line for line in words if "error" in line.lower()), [*words, "no word"][-1])
+    return TestBoot(seconds, f"QEMU ended: {reason}")
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the line that tells of an error, before those that only tell where."""
-    words = _said(done.stderr) or _said(done.stdout) or ["no word"]
-    return next((line for line in words if "error" in line.lower()), words[-1])
-
-
-def _said(output: bytes | None) -> list[str]:
+def _said(output: bytes) -> list[str]:
     """Return the lines of an output that hold words, without what steers a terminal."""
-    text = (output or b"").decode(errors="replace")
+    text = output.decode(errors="replace")
     plain = "".join(letter if letter.isprintable() else "\n" for letter in text)
     return [line.strip()[:160] for line in plain.splitlines() if len(line.strip()) > 3]

@@ -147,8 +147,8 @@ def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
     """Return where it is kept: another machine, user or program has another name."""
     parts = [str(_FORMAT), str(os.geteuid()), local_facts().model_dump_json()]
     for name in sorted({program for kind in kinds for program in kind.programs}):
-        path = shutil.which(name)
-        stat = Path(path).stat() if path else None
+        path = name if os.sep in name else shutil.which(name)
+        stat = Path(path).stat() if path and Path(path).exists() else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
     brought = (path for path in (state / "hosts").glob("*/*") if path.parent.name not in _PASSING)
     parts += sorted(str(path.relative_to(state)) for path in brought)

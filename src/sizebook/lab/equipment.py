@@ -10,8 +10,8 @@ import psutil
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.modes import FoundMode, find_modes, known_modes
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
