@@ -38,6 +38,10 @@ class ContainerBoot(GroupedBoot):
         """Return the words with which each call of the containers' program begins."""
         return [find_program(), "--root", str(self.site.folder / "runc")]
 
+    def launch(self, words: Sequence[str]) -> list[str]:
+        """Return the command that starts the container: runc enters no group, it fills one."""
+        return list(words)
+
     def start(self) -> Endpoint:
         site = self.site
         runtime = self.runtime()
@@ -60,7 +64,7 @@ class ContainerBoot(GroupedBoot):
         self._promise = site.guard.promise([*runtime, "delete", "--force", site.group.name])
         self._process = site.local.start(
             f"container {site.spec.name}",
-            site.group.command([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
+            self.launch([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
             log=site.folder / "boot.log",
         )
         return Endpoint(link.address, AGENT_PORT, site.token)

@@ -6,6 +6,7 @@ the interface of the container's name space, whose address it takes over.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sizebook.hosts.boots import Site
@@ -23,6 +24,10 @@ class GvisorBoot(ContainerBoot):
         """Raises HostLacksError if there is no runsc that can be used."""
         super().__init__(site)
         self._runsc = find_runsc(state)
+
+    def launch(self, words: Sequence[str]) -> list[str]:
+        # The kernel and what carries files to it belong to the host as well.
+        return self.site.group.command(words)
 
     def runtime(self) -> list[str]:
         return [
