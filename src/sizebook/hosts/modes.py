@@ -29,8 +29,6 @@ from sizebook.model.deployment import HostSpec, Mode
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 
 _FORMAT = 1
-_PASSING = ("run", "images")
-"""Of the state folder's parts those that say nothing about what set-up has brought."""
 _LIMIT = 0.5
 _BURN_S = 6 * PERIOD_US / 1e6
 _BURN = "import time\nend = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
@@ -150,7 +148,5 @@ def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
         path = name if os.sep in name else shutil.which(name)
         stat = Path(path).stat() if path and Path(path).exists() else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
-    brought = (path for path in (state / "hosts").glob("*/*") if path.parent.name not in _PASSING)
-    parts += sorted(str(path.relative_to(state)) for path in brought)
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return state / "hosts" / f"modes-{digest}.json"
