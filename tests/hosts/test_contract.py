@@ -224,7 +224,7 @@ def test_a_fifth_of_a_cpu_is_a_fifth(host, ground):
     used = after.cpu_user_s + after.cpu_system_s - before.cpu_user_s - before.cpu_system_s
     assert after.throttled_periods > before.throttled_periods
     assert after.throttled_s > before.throttled_s
-    assert 0.4 < used < 0.3 * seconds
+    assert 0.1 < used < 0.3 * seconds
 
 
 def group_names(group):
