@@ -55,10 +55,14 @@ class Unlimited:
     def __init__(self, local):
         self.start, self.stop = local.start, local.stop
 
+    def set_limits(self, *limits):
+        self.limits = limits
+
     def outside(self):
         return HostUsage(0.0, 0.0, 0, periods=9, throttled_periods=0, throttled_s=0.0)
 
 
-def test_a_limit_that_stops_nothing_is_none(ground):
-    with pytest.raises(HostLacksError, match=r"0\.5 CPUs that never stopped"):
+def test_a_limit_that_stops_nothing_is_none(ground, monkeypatch):
+    monkeypatch.setattr("sizebook.hosts.modes._STOPPED_WITHIN_S", 0.2)
+    with pytest.raises(HostLacksError, match=r"0\.1 CPUs that never stopped"):
         prove_limit(Unlimited(ground.local), sys.executable, ground.scratch)

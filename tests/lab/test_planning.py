@@ -143,7 +143,7 @@ def test_unknown_names_are_clear_messages():
         app_stack(PLACE, topology="near")
     role = app_stack(PLACE, settings={"treads": 5}).find("app")
     with pytest.raises(UsageError, match="'treads'"):
-        node_properties(role, {}, {}, 1, 2)
+        node_properties(role, {}, {}, "127.0.0.1", 1, 2)
 
 
 def test_a_layout_that_does_not_fit_is_refused_before_it_starts():

@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from sizebook.model.bundle import FileName
-from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import DatabaseRole, Deployment, HostSpec, JvmRole
 from sizebook.model.errors import UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import Disturbance, Exhaustion, TrialSpec
@@ -70,3 +70,38 @@ def test_no_bundle_holds_a_heap_dump(name):
     """What a heap held, a dump would publish: passwords, sessions, messages."""
     with pytest.raises(ValidationError, match="none of a bundle's"):
         TypeAdapter(FileName).validate_python(name)
+
+
+BOX = HostSpec(name="box", mode="container", cpus=(0,), cpu_limit=0.5)
+
+
+def test_a_deployment_without_hosts_is_what_it_was():
+    """Bundles from before there were hosts are the same trials."""
+    assert "hosts" not in STACK.model_dump_json()
+    placed = STACK.on(BOX, app="box")
+    assert Deployment.model_validate_json(placed.model_dump_json()) == placed
+    assert [role.host for role in placed.roles] == ["local", "box"]
+    assert (placed.host("box"), placed.host("local")) == (BOX, None)
+    assert placed.changed("app", heap_mib=512).hosts == (BOX,)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "places", "found"),
+    [
+        ((), {"app": "box"}, "role app on host 'box'"),
+        ((BOX,), {"broker": "box"}, "role 'broker'"),
+        ((BOX, BOX), {}, "two hosts of one name"),
+    ],
+)
+def test_roles_are_on_hosts_that_there_are(hosts, places, found):
+    with pytest.raises(UsageError, match=found):
+        STACK.on(*hosts, **places)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"name": "local"}, {"name": "Box"}, {"name": "a-long-name"}, {"cpu_limit": 0}, {"mode": "vm"}],
+)
+def test_hosts_that_cannot_be_are_refused(bad):
+    with pytest.raises(ValidationError):
+        HostSpec(**{"name": "box", "mode": "container", **bad})

@@ -42,9 +42,8 @@ def cluster():
     subprocess.run(postgres.init_command(binaries, folder / "data"), check=True, cwd="/")
     sockets = postgres.socket_folder(binaries)
     started = postgres.Cluster(folder / "data", sockets, 55_432, "unused")
-    command = postgres.server_command(
-        binaries, folder / "data", sockets, 55_432, DatabaseRole(settings={"listen_addresses": ""})
-    )
+    role = DatabaseRole(settings={"listen_addresses": ""})
+    command = postgres.server_command(binaries, started, role)
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, cwd="/")
     try:

@@ -356,7 +356,10 @@ def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
     def look(tick: Tick) -> None:
         if (ending := unexpected_ending(started.stack, record.spec)) is not None:
             raise ending.error
-        if settling is not None and settling.settled(tick.elapsed_s, tick.requests):
+        if settling is None:
+            return
+        code = record.sampler.latest("jvm/", "jit_code_bytes") if record.sampler else None
+        if settling.settled(tick.elapsed_s, tick.requests, code):
             record.facts["settled_s"] = tick.elapsed_s
             started.generator.stop_trial()
 

@@ -40,7 +40,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "quick",
             replicates=3,
-            conditioning_s=12.0,
+            conditioning_s=20.0,
             phases=Phases(warmup_s=0.3, measured_s=1.5),
             fresh_starts=True,
             publishable=True,

@@ -1,4 +1,4 @@
-"""When a conditioning load may end: throughput has stopped rising.
+"""When a conditioning load may end: throughput has stopped rising, and compilers have done.
 
 After a fresh start the JVM compiles what the load uses, and throughput climbs for seconds. How
 long depends on code and CPUs, so the load that precedes the trials watches itself.
@@ -16,20 +16,31 @@ LEAST_REQUESTS = 100
 """In the seconds that are compared with; fewer scatter by more than what is looked for."""
 STILL_RISING = 0.03
 """Rise between the two, above which the load goes on; seconds scatter by about as much."""
+STILL_COMPILING = 0.01
+"""Share of all machine code that the last seconds made, above which the load goes on: a trial of
+ten seconds then finds less than the twentieth that SB602 leaves it."""
 
 
 @dataclass
 class Settling:
-    """Sees the requests completed second by second and says when they no longer become more."""
+    """Sees requests and machine code second by second and says when they no longer become more."""
 
-    _seen: list[tuple[float, int]] = field(default_factory=lambda: [(0.0, 0)])
+    _seen: list[tuple[float, int, float]] = field(default_factory=lambda: [(0.0, 0, 0.0)])
 
-    def settled(self, elapsed_s: float, requests: int) -> bool:
-        """Note the requests completed so far and return whether the rate has settled."""
-        self._seen.append((elapsed_s, requests))
+    def settled(self, elapsed_s: float, requests: int, code_bytes: float | None) -> bool:
+        """Note what there is so far and return whether the load has settled.
+
+        ``code_bytes``: machine code that all JVMs have made, as far as they tell; None: none does.
+        """
+        self._seen.append((elapsed_s, requests, code_bytes or 0.0))
         if elapsed_s < 2 * LOOK_BACK_S:
             return False
-        times, counts = (np.array(column, dtype=float) for column in zip(*self._seen, strict=True))
+        times, counts, code = (np.array(one, dtype=float) for one in zip(*self._seen, strict=True))
         ends = elapsed_s - np.array([2 * LOOK_BACK_S, LOOK_BACK_S, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
-        return bool(before >= LEAST_REQUESTS and after <= before * (1 + STILL_RISING))
+        made = code[-1] - np.interp(ends[1], times, code)
+        return bool(
+            before >= LEAST_REQUESTS
+            and after <= before * (1 + STILL_RISING)
+            and made <= code[-1] * STILL_COMPILING
+        )

@@ -115,14 +115,15 @@ class NodeStarter:
         data.mkdir(parents=True)
         if role.role in _MAINS:
             management = management if role.role == "broker" else 0
-            command += ["-cp", self._build.class_path, _MAINS[role.role], "--port", str(port)]
+            command += ["-cp", self._build.class_path, _MAINS[role.role]]
+            command += ["--address", host.address, "--port", str(port)]
             if role.role == "broker":
                 command += ["--management-port", str(management), "--data", str(data)]
             command += [w for key, value in role.settings.items() for w in (f"--{key}", str(value))]
         else:
             archive = class_data_archive(self._build, jvm, host, self._state)
             command += [f"-XX:SharedArchiveFile={archive}"] if archive is not None else []
-            properties = node_properties(role, targets, addresses, port, management)
+            properties = node_properties(role, targets, addresses, host.address, port, management)
             properties |= {"refstack.node.name": name, "refstack.node.data": str(data)}
             properties |= {"refstack.rpc.port": str(rpc)} if rpc else {}
             command += ["-jar", self._build.class_path]

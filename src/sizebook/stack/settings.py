@@ -64,6 +64,7 @@ def node_properties(
     role: JvmRole,
     targets: Mapping[str, str],
     addresses: Mapping[str, str],
+    address: str,
     port: int,
     management_port: int,
 ) -> dict[str, str]:
@@ -81,9 +82,9 @@ def node_properties(
         )
     properties = {
         "refstack.role": role.role,
-        "server.address": "127.0.0.1",
+        "server.address": address,
         "server.port": str(port),
-        "management.server.address": "127.0.0.1",
+        "management.server.address": address,
         "management.server.port": str(management_port),
     }
     if role.role == "app" and "backend" in targets:

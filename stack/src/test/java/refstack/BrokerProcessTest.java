@@ -120,6 +120,7 @@ class BrokerProcessTest {
         "--journal-type paper | journal-type is 'paper': it must be one of [nio, asyncio]",
         "--queue-max-bytes much | queue-max-bytes is 'much': it must be a whole number from -1",
         "--queues dead | queues is 'dead': it must list names",
+        "--address 1:2 --port 1 --data x | --address must be an address, not '1:2'",
         "--port 99999 | --port must be a port, not '99999'",
         "--queues | settings are given as --name value, not '--queues'"})
     void aWrongSettingEndsInOneLine(String settings, String expected) throws Exception {

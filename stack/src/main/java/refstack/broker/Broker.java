@@ -50,11 +50,13 @@ public final class Broker implements AutoCloseable {
         return new Broker("vm://" + LAST.incrementAndGet(), data, settings);
     }
 
-    /** Starts a broker that listens on a port of the loopback interface. */
-    static Broker listening(int port, Path data, BrokerSettings settings) throws Exception {
+    /** Starts a broker that listens on a port of an address of this machine. */
+    static Broker listening(
+            InetAddress address, int port, Path data, BrokerSettings settings) throws Exception {
         // Artemis would say it too, after its whole start and with a trace in the log.
-        new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
-        return new Broker("tcp://127.0.0.1:" + port + "?protocols=CORE", data, settings);
+        new ServerSocket(port, 1, address).close();
+        String url = "tcp://" + address.getHostAddress() + ":" + port + "?protocols=CORE";
+        return new Broker(url, data, settings);
     }
 
     private static Configuration configuration(String url, Path data, BrokerSettings settings)

@@ -1,14 +1,16 @@
 package refstack.broker;
 
 import java.net.BindException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
  * A broker in a process of its own: {@code BrokerMain --port N --management-port N --data FOLDER},
- * and further {@code --name value} settings ({@link BrokerSettings}). Listens on the loopback
- * interface only. Prints one line when it is ready; SIGTERM stops it. Ends with 2 if it was called
+ * and further {@code --name value} settings ({@link BrokerSettings}). Listens on the
+ * loopback interface unless {@code --address} names another. Prints one line when it is ready; SIGTERM stops it. Ends with 2 if it was called
  * wrongly and 1 if it cannot start.
  */
 public final class BrokerMain {
@@ -35,13 +37,14 @@ public final class BrokerMain {
         int port = port(given.remove("port"), "port");
         int managementPort = port(given.remove("management-port"), "management-port");
         String data = given.remove("data");
+        InetAddress address = address(given.remove("address"));
         if (data == null || port == 0) {
             throw new IllegalArgumentException("--port and --data are needed");
         }
         BrokerSettings settings = BrokerSettings.of(given);
         long begin = System.nanoTime();
-        Broker broker = Broker.listening(port, Path.of(data), settings);
-        ManagementPage page = new ManagementPage(broker, managementPort);
+        Broker broker = Broker.listening(address, port, Path.of(data), settings);
+        ManagementPage page = new ManagementPage(broker, address, managementPort);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(broker, page), "stop"));
         System.out.printf("ready role=broker port=%d management=%d seconds=%.3f java=%s%n", port,
                 page.port(), (System.nanoTime() - begin) / 1e9, Runtime.version());
@@ -57,6 +60,14 @@ public final class BrokerMain {
             given.put(arguments[i].substring(2), arguments[i + 1]);
         }
         return given;
+    }
+
+    private static InetAddress address(String text) {
+        try {
+            return text == null ? InetAddress.getLoopbackAddress() : InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("--address must be an address, not '" + text + "'");
+        }
     }
 
     private static int port(String text, String name) {

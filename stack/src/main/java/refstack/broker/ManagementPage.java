@@ -35,7 +35,7 @@ final class ManagementPage implements AutoCloseable {
     private final Broker broker;
     private final HttpServer server;
 
-    ManagementPage(Broker broker, int port) throws IOException {
+    ManagementPage(Broker broker, InetAddress address, int port) throws IOException {
         this.broker = broker;
         collections.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
@@ -45,7 +45,7 @@ final class ManagementPage implements AutoCloseable {
         new FileDescriptorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
         new BrokerMetrics(broker).bindTo(registry);
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        server = HttpServer.create(new InetSocketAddress(address, port), 0);
         server.createContext("/actuator/prometheus", this::metrics);
         server.createContext("/actuator/health", this::health);
         server.setExecutor(threads);

@@ -1,7 +1,6 @@
 package refstack.nullserver;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
@@ -10,8 +9,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * Answers every GET with the same 200 and body: {@code NullServer [--port 0] [--body-bytes
- * 1024]}, on the loopback address. What a load generator reaches against it is the generator's
+ * Answers every GET with the same 200 and body: {@code NullServer [--address
+ * 127.0.0.1] [--port 0] [--body-bytes 1024]}. What a load generator reaches against it is the generator's
  * own ceiling.
  *
  * <p>With {@code --delay-law} (see {@link DelayLaw}; {@code --delay-seed 1}) each answer comes as
@@ -41,8 +40,7 @@ public final class NullServer {
         selector = Selector.open();
         listener = ServerSocketChannel.open();
         listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-        listener.bind(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port()), 1024);
+        listener.bind(new InetSocketAddress(options.address(), options.port()), 1024);
         listener.configureBlocking(false);
         listener.register(selector, SelectionKey.OP_ACCEPT);
     }
@@ -53,7 +51,7 @@ public final class NullServer {
             server = new NullServer(Options.parse(arguments));
         } catch (IllegalArgumentException e) {
             System.err.println("NullServer: " + e.getMessage()
-                    + " (usage: NullServer [--port N] [--body-bytes N] [--delay-law LAW]"
+                    + " (usage: NullServer [--address A] [--port N] [--body-bytes N] [--delay-law LAW]"
                     + " [--delay-seed N] [--freeze-at-s S --freeze-for-s S])");
             System.exit(2);
             return;

@@ -1,19 +1,24 @@
 package refstack.nullserver;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
 /**
  * The command line.
  *
- * @param port      where to listen; 0 = any free port
+ * @param address   where to listen: one of this machine's; the loopback address if not given
+ * @param port      its port; 0 = any free one
  * @param bodyBytes bytes of every body
  * @param law       delay of each answer; null = at once
  * @param freeze    when the server stands still
  */
-record Options(int port, int bodyBytes, DelayLaw law, Freeze freeze) {
+record Options(InetAddress address, int port, int bodyBytes, DelayLaw law, Freeze freeze) {
 
     private static final int MAX_BODY = 64 * 1024 * 1024;
     private static final double MAX_SECONDS = 3600;
 
     static Options parse(String[] arguments) {
+        InetAddress address = InetAddress.getLoopbackAddress();
         int port = 0;
         int bodyBytes = 1024;
         String law = null;
@@ -24,6 +29,7 @@ record Options(int port, int bodyBytes, DelayLaw law, Freeze freeze) {
             String name = arguments[i];
             String value = i + 1 < arguments.length ? arguments[i + 1] : "";
             switch (name) {
+                case "--address" -> address = address(value);
                 case "--port" -> port = (int) number(name, value, 65_535, true);
                 case "--body-bytes" -> bodyBytes = (int) number(name, value, MAX_BODY, true);
                 case "--delay-law" -> law = value;
@@ -36,8 +42,16 @@ record Options(int port, int bodyBytes, DelayLaw law, Freeze freeze) {
         if (law == null && freezeForS > 0) {
             law = "constant:0";
         }
-        return new Options(port, bodyBytes, law == null ? null : DelayLaw.parse(law, seed),
+        return new Options(address, port, bodyBytes, law == null ? null : DelayLaw.parse(law, seed),
                 new Freeze(nanos(freezeAtS), nanos(freezeForS)));
+    }
+
+    private static InetAddress address(String text) {
+        try {
+            return InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("--address must be an address, not '" + text + "'");
+        }
     }
 
     private static long nanos(double seconds) {
