@@ -88,7 +88,9 @@ def test_python_inside_runs_the_agent_s_imports_without_writing(image):
 
 def test_the_shell_inside_has_what_a_guest_s_first_program_calls(image):
     """Every word in command position of the first program is there."""
-    wanted = "mount mkdir hostname cut cat dirname chmod rm rmdir ip arping sleep poweroff sh"
+    wanted = (
+        "mount mkdir hostname cut cat dirname chmod rm rmdir findfs ip arping sleep poweroff sh"
+    )
     done = inside(image, "/bin/sh", "-c", f"cd /; for w in {wanted}; do command -v $w; done")
     assert len(done.stdout.splitlines()) == len(wanted.split())
     assert os.access(image.root / INIT.lstrip("/"), os.X_OK)
@@ -209,7 +211,7 @@ def test_a_scratch_disk_takes_no_room_until_it_is_written(tmp_path):
     disk = tmp_path / "scratch.ext4"
     content = tmp_path / "content"
     content.mkdir()
-    make_disk(disk, mib=4096, content=content)
+    make_disk(disk, mib=4096, content=content, label="scratch")
     assert disk.stat().st_size == 4096 * 2**20
     assert disk.stat().st_blocks * 512 < 100 * 2**20
 

@@ -27,11 +27,13 @@ from sizebook.model.errors import HostLacksError
 
 INIT = "/sbin/sizebook-init"
 """First program of a guest's own kernel; it becomes the agent."""
+ROOT_LABEL, SCRATCH_LABEL = "sizebook-root", "sizebook-scratch"
+"""Names of file systems: a kernel numbers disks in the order in which they happen to answer."""
 HOST_NAME = "sizebook"
 """Name of every host that uses the image; it resolves to its loopback address."""
 NOBODY = 65534
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Part of the fingerprint: counts up when the same contents are laid out differently."""
 _UNUSED_S = 24 * 3600.0
 _MOUNT_POINTS = ("proc", "sys", "dev", "tmp", "run", "var/tmp", "root", "mnt")
@@ -41,9 +43,9 @@ _STDLIB_LEFT_OUT = frozenset(
 _JVM_LEFT_OUT = frozenset(("jmods", "src.zip", "man", "demo", "include", "legal", "docs"))
 """For building, not for running."""
 _APPLETS = """
-    sh arping cat chmod chown cp cut date dd df dirname echo env false grep head hostname id ip kill
-    ln ls mkdir mount mv nproc poweroff ps rm rmdir sed sleep stat sync tar taskset test touch true
-    umount uname uptime wc
+    sh arping cat chmod chown cp cut date dd df dirname echo env false findfs grep head hostname id
+    ip kill ln ls mkdir mount mv nproc poweroff ps rm rmdir sed sleep stat sync tar taskset test
+    touch true umount uname uptime wc
 """
 _FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n"
@@ -99,7 +101,7 @@ class AppImage:
                 partial = disk.with_suffix(".partial")
                 files, size = _amount(self.root)
                 mib = size // 2**20 + files // 64 + 64
-                make_disk(partial, mib=mib, content=self.root, journal=False)
+                make_disk(partial, mib=mib, content=self.root, label=ROOT_LABEL, journal=False)
                 partial.rename(disk)
         return disk
 
@@ -134,7 +136,7 @@ def build_image(plan: ImagePlan, state: Path) -> AppImage:
     return image
 
 
-def make_disk(path: Path, *, mib: int, content: Path, journal: bool = True) -> None:
+def make_disk(path: Path, *, mib: int, content: Path, label: str, journal: bool = True) -> None:
     """Make a sparse file of so many MiB that holds an ext4 file system with a folder's files.
 
     One that is only read needs no journal. Raises HostLacksError without mke2fs.
@@ -157,7 +159,7 @@ def make_disk(path: Path, *, mib: int, content: Path, journal: bool = True) -> N
         "-E",
         "lazy_itable_init=1,root_owner=0:0",
     ]
-    command += ["-d", str(content), *([] if journal else ["-O", "^has_journal"])]
+    command += ["-L", label, "-d", str(content), *([] if journal else ["-O", "^has_journal"])]
     path.unlink(missing_ok=True)
     run = subprocess.run(
         [*command, str(path), f"{mib}M"], capture_output=True, text=True, check=False

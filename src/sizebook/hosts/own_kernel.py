@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
 from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
-from sizebook.hosts.image import make_disk
+from sizebook.hosts.image import SCRATCH_LABEL, make_disk
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.network import Link
 from sizebook.model.deployment import Mode
@@ -109,7 +109,9 @@ class OwnKernelBoot(GroupedBoot):
         content.mkdir(mode=0o700)
         lines = (f"{name}={shlex.quote(str(value))}\n" for name, value in settings.items())
         (content / "boot").write_text("".join(lines))
-        make_disk(site.folder / SCRATCH_DISK, mib=site.spec.disk_mib, content=content)
+        make_disk(
+            site.folder / SCRATCH_DISK, mib=site.spec.disk_mib, content=content, label=SCRATCH_LABEL
+        )
         (site.folder / SCRATCH_DISK).chmod(0o600)
         shutil.rmtree(content)
         (site.folder / ROOT_DISK).symlink_to(self._root)

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from sizebook.hosts.boots import Site
+from sizebook.hosts.image import ROOT_LABEL
 from sizebook.hosts.initrd import build_initrd
 from sizebook.hosts.kernels import EMULATED, FILE_SYSTEM, PARAVIRTUAL, Kernel, find_kernel
 from sizebook.hosts.local import usable_cpus
@@ -43,9 +44,8 @@ class QemuBoot(OwnKernelBoot):
 
     def command(self, link: Link) -> Sequence[str]:
         spec = self.site.spec
-        disk, card = ("vd", "virtio-net-pci") if self._virtio else ("sd", "e1000")
-        words = f"console=ttyS0 quiet panic=-1 sizebook.root=/dev/{disk}a "
-        words += f"sizebook.scratch=/dev/{disk}b"
+        card = "virtio-net-pci" if self._virtio else "e1000"
+        words = f"console=ttyS0 quiet panic=-1 sizebook.root={ROOT_LABEL}"
         accelerator = "kvm" if self._kvm_cpu else "tcg,thread=multi"
         return (
             *(str(self._program), "-M", "pc", "-accel", accelerator),

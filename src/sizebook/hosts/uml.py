@@ -44,7 +44,7 @@ class UserModeLinuxBoot(OwnKernelBoot):
             str(self._kernel.program),
             f"mem={self.site.spec.memory_mib}M",
             *("root=/dev/ubda", "rootfstype=ext4", "ro", f"init={INIT}"),
-            *(f"ubd0r={ROOT_DISK}", f"ubd1={SCRATCH_DISK}", "sizebook.scratch=/dev/ubdb"),
+            *(f"ubd0r={ROOT_DISK}", f"ubd1={SCRATCH_DISK}"),
             *("con=null", "con0=null,fd:1", "ssl=null", "uml_dir=.", "umid=kernel"),
             f"vec0:{card},depth=128,gro=1",
             *("panic=1", "quiet"),

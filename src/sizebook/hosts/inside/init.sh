@@ -23,11 +23,9 @@ mount -t tmpfs -o mode=755 run /run
 mount -t tmpfs -o mode=1777 tmp /var/tmp
 hostname sizebook
 
-for word in $(cat /proc/cmdline); do
-  case $word in sizebook.scratch=*) scratch=${word#*=} ;; esac
-done
+scratch=$(findfs LABEL=sizebook-scratch) || stop "no scratch disk"
 # No zeroing of inode tables in the background: it would be measured.
-mount -t ext4 -o noinit_itable "$scratch" /mnt || stop "no scratch disk $scratch"
+mount -t ext4 -o noinit_itable "$scratch" /mnt || stop "cannot mount $scratch"
 . /mnt/boot
 # The disk belongs where the session's folder is on the machine outside.
 if ! mkdir -p "$FOLDER" 2>/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# First program of a virtual machine: loads the drivers, then leaves for the root on its first disk.
+# First program of a virtual machine: loads the drivers, then leaves for the root by its label.
 b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sysfs /sys
@@ -14,11 +14,11 @@ for word in $($b cat /proc/cmdline); do
 done
 if [ -n "$root" ]; then
   tries=0
-  while [ ! -b "$root" ] && [ $tries -lt 200 ]; do
+  while ! disk=$($b findfs "LABEL=$root") && [ $tries -lt 200 ]; do
     $b sleep 0.05
     tries=$((tries + 1))
   done
-  if $b mount -t ext4 -o ro "$root" /new; then
+  if $b mount -t ext4 -o ro "$disk" /new; then
     for folder in proc sys dev; do $b mount -o move /$folder /new/$folder; done
     exec $b switch_root /new /sbin/sizebook-init
   fi
