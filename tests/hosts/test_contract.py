@@ -224,7 +224,9 @@ def test_a_fifth_of_a_cpu_is_a_fifth(host, ground):
     used = after.cpu_user_s + after.cpu_system_s - before.cpu_user_s - before.cpu_system_s
     assert after.throttled_periods > before.throttled_periods
     assert after.throttled_s > before.throttled_s
-    assert 0.1 < used < 0.3 * seconds
+    # A kernel of its own takes time in which it was stopped for time of the process that runs.
+    least = 0.1 if host.mode in OWN_KERNEL else 0.55
+    assert least < used < 0.3 * seconds
 
 
 def group_names(group):

@@ -193,8 +193,11 @@ class ControlGroup:
         if self._hierarchies["cpuacct"].version == 2:
             stat = _keyed(folder / "cpu.stat")
             return stat["user_usec"] / 1e6, stat["system_usec"] / 1e6
-        user, system = (folder / f"cpuacct.usage_{kind}" for kind in ("user", "sys"))
-        return int(user.read_text()) / 1e9, int(system.read_text()) / 1e9
+        names = ("usage", "usage_user", "usage_sys")
+        total, user, system = (int((folder / f"cpuacct.{name}").read_text()) for name in names)
+        # Only the total is exact: the two others are sampled by ticks, and a limit stops between.
+        share = user / (user + system) if user + system else 0.0
+        return share * total / 1e9, (1 - share) * total / 1e9
 
 
 def remove_group(name: str, hierarchies: Mapping[str, Hierarchy] | None = None) -> None:
