@@ -61,5 +61,6 @@ fi
 # 3. The reference stack.
 "$bin/sizebook" stack build
 
-# 4. For virtualization modes: a kernel for virtual machines, gVisor where Go is installed.
-"$bin/sizebook" hosts prepare
+# 4. For virtualization modes: a kernel for virtual machines, gVisor where Go is installed. That
+# takes a minute and a half once; GVISOR=no leaves it out.
+"$bin/sizebook" hosts prepare $([ "${GVISOR:-yes}" = no ] && echo --no-gvisor)

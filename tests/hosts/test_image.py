@@ -147,6 +147,27 @@ def test_the_fingerprint_is_of_contents_not_of_times(tmp_path):
     assert fingerprint() != first
 
 
+def test_a_checksum_is_kept_only_while_the_file_is_untouched(tmp_path):
+    """Another content of the same size and time is noticed: the stamp holds when it was changed."""
+    (tmp_path / "app").mkdir()
+    file = tmp_path / "app" / "x"
+    known: dict[str, list[str]] = {}
+
+    def fingerprint() -> str:
+        manifest = Manifest()
+        manifest.add_tree(tmp_path / "app")
+        return manifest.fingerprint("1", known)
+
+    file.write_text("one")
+    first = fingerprint()
+    assert list(known) == [str(file)]
+    assert fingerprint() == first
+    times = (file.stat().st_atime_ns, file.stat().st_mtime_ns)
+    file.write_text("two")
+    os.utime(file, ns=times)
+    assert fingerprint() != first
+
+
 def test_an_image_is_made_once(image, jvm):
     """The same plan gives the same folder, untouched."""
     before = (image.root / "etc/passwd").stat().st_ctime_ns

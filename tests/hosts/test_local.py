@@ -219,3 +219,42 @@ def test_facts_name_no_host_and_no_user(host):
     assert not re.search(rf"\b{re.escape(socket.gethostname())}\b", text)
     assert f'"{getpass.getuser()}"' not in text
     assert host.facts().logical_cpus == os.cpu_count()
+
+
+PROMISING = """
+import pathlib, sys, time
+from sizebook.hosts import Guard
+here = pathlib.Path(sys.argv[1])
+guard = Guard(here / "guard")
+for name in ("first", "kept", "second"):
+    number = guard.promise(["sh", "-c", f"echo {name} >> {here}/undone"])
+    if name == "kept":
+        guard.keep(number)
+guard.promise(["no-such-program"])
+print("said", flush=True)
+time.sleep(120)
+"""
+
+
+@pytest.mark.parametrize("guard_too", [False, True])
+def test_what_was_promised_is_undone_newest_first(tmp_path, guard_too):
+    """By the guard, or by the next start where that was killed too; what was kept is not."""
+    command = [sys.executable, "-c", PROMISING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout.readline() == "said\n"
+        (ledger,) = wait_for_ledger(tmp_path, "no-such-program")
+        if guard_too:
+            for guard in psutil.Process(harness.pid).children():
+                guard.kill()
+        harness.kill()
+    if guard_too:
+        assert sweep(tmp_path / "guard") == 3
+    assert wait_until(lambda: not ledger.exists())
+    assert (tmp_path / "undone").read_text() == "second\nfirst\n"
+
+
+def wait_for_ledger(folder, word):
+    """Return the ledgers once a word is in one."""
+    ledgers = folder / "guard"
+    assert wait_until(lambda: any(word in path.read_text() for path in ledgers.glob("*.txt")))
+    return list(ledgers.glob("*.txt"))

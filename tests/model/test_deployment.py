@@ -83,6 +83,7 @@ def test_roles_are_put_on_hosts():
     assert (placed.host("other"), placed.host("local")) == (OTHER, None)
     assert "hosts" not in STACK.canonical_json()
     assert Deployment.model_validate_json(placed.canonical_json(), strict=False) == placed
+    assert placed.changed("app", heap_mib=512).hosts == (BOX, OTHER)
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,12 @@ def test_roles_are_put_on_hosts():
 def test_places_that_do_not_exist_are_refused(hosts, places, found):
     with pytest.raises(UsageError, match=found):
         STACK.on(*hosts, **places)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"name": "local"}, {"name": "Box"}, {"name": "a-long-name"}, {"cpu_limit": 0}, {"mode": "vm"}],
+)
+def test_hosts_that_cannot_be_are_refused(bad):
+    with pytest.raises(ValidationError):
+        HostSpec(**{"name": "box", "mode": "container", **bad})

@@ -18,14 +18,18 @@ def doctor(
 
     Exit code 0 if everything required is there, 1 if not.
     """
-    from sizebook.lab.equipment import examine
+    from sizebook.lab.equipment import examine, examine_modes
 
-    items = examine(find_project())
+    project = find_project()
+    items = examine(project)
+    modes = examine_modes(project)
     machine = local_facts()
     ready = all(item.ok for item in items if item.required)
     if as_json:
         rows = [dataclasses.asdict(item) | {"ok": item.ok} for item in items]
-        print_json({"machine": machine.model_dump(), "ready": ready, "items": rows})
+        hosts = [dataclasses.asdict(mode) | {"available": mode.available} for mode in modes]
+        told = {"machine": machine.model_dump(), "ready": ready, "items": rows, "modes": hosts}
+        print_json(told)
     else:
         print(
             f"{machine.cpu_model}, {machine.logical_cpus} CPUs, {machine.memory_mib:,} MiB, "
@@ -41,6 +45,18 @@ def doctor(
                     "what would bring it": "" if item.ok else item.bring,
                 }
                 for item in items
+            ]
+        )
+        print_table(
+            [
+                {
+                    "": "ok" if mode.available else "absent",
+                    "mode": mode.mode,
+                    "hosts": mode.title,
+                    "why not": mode.reason,
+                    "what would bring it": mode.bring,
+                }
+                for mode in modes
             ]
         )
         print("ready to measure" if ready else "not ready to measure; see MISSING above")

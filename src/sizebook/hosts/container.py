@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
@@ -23,6 +23,7 @@ _CAPABILITIES = (
     *("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_SETGID"),
     *("CAP_SETUID", "CAP_SYS_NICE", "CAP_NET_BIND_SERVICE"),
 )
+_MOUNTED = ("proc", "dev", "sys")
 _PATH = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
@@ -37,20 +38,9 @@ class ContainerBoot(GroupedBoot):
         """Return the words with which each call of the containers' program begins."""
         return [find_program(), "--root", str(self.site.folder / "runc")]
 
-    def tmp_mounts(self, held: Path) -> list[dict[str, Any]]:
-        """Return what makes a writable ``/tmp`` in which what the image holds there can be seen.
-
-        That is empty unless the project itself is below ``/tmp``.
-        """
-        if not any(held.iterdir()):
-            return [mount_tmp()]
-        upper, work = (self.site.folder / "tmp" / name for name in ("upper", "work"))
-        for folder in (upper, work):
-            folder.mkdir(parents=True)
-        upper.chmod(0o1777)
-        return [
-            _mount("/tmp", "overlay", f"lowerdir={held}", f"upperdir={upper}", f"workdir={work}")
-        ]
+    def launch(self, words: Sequence[str]) -> list[str]:
+        """Return the command that starts the container: runc enters no group, it fills one."""
+        return list(words)
 
     def start(self) -> Endpoint:
         site = self.site
@@ -67,20 +57,14 @@ class ContainerBoot(GroupedBoot):
         site.group.limit_memory(site.spec.memory_mib)
         link = site.network.add_namespace(site.spec.name)
         words = [str(site.image.python), "-I", "-S", str(AGENT), link.address, str(AGENT_PORT)]
-        config = bundle_config(
-            words,
-            site.image.root,
-            {site.scratch: scratch},
-            site.group.name,
-            link,
-            site.token,
-            self.tmp_mounts(site.image.root / "tmp"),
-        )
+        root = site.folder / "root"
+        mounts = [*lay_out_root(site.image.root, root), bind(site.scratch, scratch, "rw")]
+        config = bundle_config(words, root, mounts, site.group.name, link, site.token)
         write_bundle(site.folder, config)
         self._promise = site.guard.promise([*runtime, "delete", "--force", site.group.name])
         self._process = site.local.start(
             f"container {site.spec.name}",
-            site.group.command([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
+            self.launch([*runtime, "run", "--bundle", str(site.folder), site.group.name]),
             log=site.folder / "boot.log",
         )
         return Endpoint(link.address, AGENT_PORT, site.token)
@@ -125,21 +109,17 @@ def find_program() -> str:
 def bundle_config(
     command: list[str],
     root: Path,
-    writable: Mapping[Path, Path],
+    mounts: Sequence[Mapping[str, Any]],
     group: str,
-    link: Link | None,
+    link: Link,
     token: str,
-    tmp: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the container's description (OCI runtime specification 1.0).
 
-    ``tmp`` are the mounts that make a writable ``/tmp``. ``writable`` says which folder of this
-    machine is found at which path inside. Limits are those of the control group, which is there
-    already.
+    Limits are those of the control group, which is there already.
     """
-    network = {"type": "network"}
-    network |= {"path": str(link.namespace)} if link is not None else {}
-    spaces = [*({"type": kind} for kind in _SPACES), network]
+    spaces = [*({"type": kind} for kind in _SPACES)]
+    spaces.append({"type": "network", "path": str(link.namespace)})
     capabilities = {kind: list(_CAPABILITIES) for kind in ("bounding", "effective", "permitted")}
     return {
         "ociVersion": "1.0.2",
@@ -162,8 +142,8 @@ def bundle_config(
             _mount("/sys", "sysfs", "nosuid", "noexec", "nodev", "ro"),
             # Without it a JVM sees the machine's CPUs and memory instead of the container's.
             _mount("/sys/fs/cgroup", "cgroup", "nosuid", "noexec", "nodev", "relatime", "ro"),
-            *tmp,
-            *(_bind(inside, here) for inside, here in writable.items()),
+            _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777"),
+            *mounts,
         ],
         "linux": {
             "namespaces": spaces,
@@ -173,6 +153,32 @@ def bundle_config(
     }
 
 
+def lay_out_root(image: Path, root: Path) -> list[dict[str, Any]]:
+    """Make a folder with the image's topmost names; return the mounts that fill it.
+
+    The image is not the root itself: what it has in /tmp, such as a project that is there, could
+    not be reached any more once something is mounted on it.
+    """
+    root.mkdir()
+    mounts = []
+    for path in sorted(image.iterdir()):
+        if path.is_symlink():
+            (root / path.name).symlink_to(path.readlink())
+            continue
+        (root / path.name).mkdir()
+        if path.name == "tmp":
+            mounts += [bind(Path("/tmp", one.name), one, "ro") for one in sorted(path.iterdir())]
+        elif path.name not in _MOUNTED:
+            mounts.append(bind(Path("/", path.name), path, "ro"))
+    return mounts
+
+
+def bind(inside: Path, here: Path, access: Literal["ro", "rw"]) -> dict[str, Any]:
+    """Return the mount of a file or folder of this machine at a path inside."""
+    options = ["rbind", access, "nosuid", "nodev"]
+    return {"destination": str(inside), "type": "none", "source": str(here), "options": options}
+
+
 def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
     """Write the description, which holds the agent's secret, where only this user can read it."""
     file = folder / "config.json"
@@ -180,15 +186,5 @@ def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
     file.write_text(json.dumps(config, indent=1))
 
 
-def mount_tmp(*options: str) -> dict[str, Any]:
-    """Return the mount of an empty ``/tmp`` in memory."""
-    return _mount("/tmp", "tmpfs", "nosuid", "nodev", "mode=1777", *options)
-
-
 def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
-
-
-def _bind(inside: Path, here: Path) -> dict[str, Any]:
-    options = ["rbind", "rw", "nosuid", "nodev"]
-    return {"destination": str(inside), "type": "none", "source": str(here), "options": options}

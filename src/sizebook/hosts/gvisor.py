@@ -6,11 +6,11 @@ the interface of the container's name space, whose address it takes over.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sizebook.hosts.boots import Site
-from sizebook.hosts.container import ContainerBoot, mount_tmp
+from sizebook.hosts.container import ContainerBoot
 from sizebook.hosts.runsc import find_runsc
 from sizebook.model.deployment import Mode
 
@@ -25,14 +25,9 @@ class GvisorBoot(ContainerBoot):
         super().__init__(site)
         self._runsc = find_runsc(state)
 
-    def tmp_mounts(self, held: Path) -> list[dict[str, Any]]:
-        # It cannot copy into a new /tmp, but bind there what is hidden by it.
-        there = ((f"/tmp/{path.name}", str(path)) for path in held.iterdir())
-        binds = [
-            {"destination": inside, "type": "none", "source": here, "options": ["rbind", "ro"]}
-            for inside, here in there
-        ]
-        return [mount_tmp(), *binds]
+    def launch(self, words: Sequence[str]) -> list[str]:
+        # The kernel and what carries files to it belong to the host as well.
+        return self.site.group.command(words)
 
     def runtime(self) -> list[str]:
         return [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -115,11 +116,13 @@ def build_image(plan: ImagePlan, state: Path) -> AppImage:
     of the plan is missing or cannot be read.
     """
     manifest = _contents(plan)
-    fingerprint = manifest.fingerprint(_FORMAT)
     images = state / "hosts" / "images"
-    image = AppImage(images / fingerprint[:16], fingerprint)
     images.mkdir(parents=True, exist_ok=True)
     with _locked(images / "lock"):
+        known = _read_checksums(images / "checksums.json")
+        fingerprint = manifest.fingerprint(_FORMAT, known)
+        (images / "checksums.json").write_text(json.dumps(known))
+        image = AppImage(images / fingerprint[:16], fingerprint)
         if not image.folder.is_dir():
             _remove_unused(images)
             partial = images / f"{fingerprint[:16]}.partial"
@@ -256,6 +259,14 @@ def _compile_python(root: Path) -> None:
         subprocess.run(
             [*command, str(root / folder.relative_to("/"))], capture_output=True, check=False
         )
+
+
+def _read_checksums(file: Path) -> dict[str, list[str]]:
+    """Return what was written there; nothing if it was not, or not to the end."""
+    with contextlib.suppress(OSError, ValueError):
+        found: dict[str, list[str]] = json.loads(file.read_text())
+        return found
+    return {}
 
 
 def _amount(root: Path) -> tuple[int, int]:

@@ -128,24 +128,15 @@ def find_kernel(state: Path, root: Path = Path("/")) -> Kernel:
 def fetch_kernel(state: Path) -> Kernel:
     """Download Debian's kernel package and unpack what guests need into the state folder.
 
-    Needs no root. Raises HostLacksError where apt cannot do it.
+    Needs no root where the lists of packages are up to date. Raises HostLacksError where apt
+    cannot do it.
     """
-    machine = _ARCHITECTURES.get(platform.machine(), platform.machine())
-    said = _run(["apt-cache", "depends", f"linux-image-{machine}"], Path("/"))
-    package = _IMAGE_PACKAGE.search(said)
-    if package is None:
-        raise HostLacksError(
-            found=f"apt, which knows no package linux-image-{machine}",
-            expected="Debian's kernel among the packages of this system",
-            next_step="run 'apt-get update', or install a kernel for general hardware",
-        )
     target = kernel_folder(state)
     partial = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        _run(["apt-get", "download", package[1]], partial)
-        [archive] = partial.glob("*.deb")
+        archive = _download(partial)
         _unpack_kernel(archive, partial)
         archive.unlink()
         _keep_only(partial, (*PARAVIRTUAL, *EMULATED, *FILE_SYSTEM))
@@ -198,6 +189,32 @@ def _kernels(root: Path) -> Iterator[Kernel]:
 
 def _name(path: Path) -> str:
     return path.name.split(".ko")[0].replace("-", "_")
+
+
+def _download(folder: Path) -> Path:
+    """Return the kernel's package; as root the lists are brought up to date if that is needed."""
+    try:
+        _run(["apt-get", "download", _image_package()], folder)
+    except HostLacksError:
+        if os.geteuid() != 0 or shutil.which("apt-get") is None:
+            raise
+        _run(["apt-get", "update"], folder)
+        _run(["apt-get", "download", _image_package()], folder)
+    [archive] = folder.glob("*.deb")
+    return archive
+
+
+def _image_package() -> str:
+    machine = _ARCHITECTURES.get(platform.machine(), platform.machine())
+    said = _run(["apt-cache", "depends", f"linux-image-{machine}"], Path("/"))
+    package = _IMAGE_PACKAGE.search(said)
+    if package is None:
+        raise HostLacksError(
+            found=f"apt, which knows no package linux-image-{machine}",
+            expected="Debian's kernel among the packages of this system",
+            next_step="run 'apt-get update', or install a kernel for general hardware",
+        )
+    return package[1]
 
 
 def _unpack_kernel(archive: Path, target: Path) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from sizebook.hosts.boots import Boot, Site
 from sizebook.hosts.container import PROGRAM, ContainerBoot, find_program
 from sizebook.hosts.gvisor import GvisorBoot
-from sizebook.hosts.kernels import find_kernel, find_user_mode_linux
+from sizebook.hosts.kernels import find_kernel, find_user_mode_linux, kernel_folder
 from sizebook.hosts.kvm import find_kvm_cpu
 from sizebook.hosts.qemu import QemuBoot, find_qemu, machine_initrd
-from sizebook.hosts.runsc import find_runsc
+from sizebook.hosts.runsc import find_runsc, runsc_folder
 from sizebook.hosts.uml import UserModeLinuxBoot, ptrace_library
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
@@ -33,7 +33,7 @@ class ModeKind:
     boot: Callable[[Site], Boot] | None = None
     """None: processes of this machine as it is."""
     programs: tuple[str, ...] = ()
-    """Programs it uses; a new version of one is tried anew."""
+    """Programs, or files by their paths, that it uses; a new version of one is tried anew."""
 
 
 def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
@@ -69,6 +69,7 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
         _look_for_root()
         return find_user_mode_linux(), ptrace_library(state)
 
+    machine_parts = (_QEMU, str(kernel_folder(state)))
     return (
         ModeKind("bare", "processes in a control group", _look_for_root),
         ModeKind("container", "container (runc)", _look_for_runc, ContainerBoot, (PROGRAM,)),
@@ -77,7 +78,7 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
             "kernel in user space (gVisor)",
             look_for_gvisor,
             gvisor,
-            ("runsc",),
+            ("runsc", str(runsc_folder(state))),
         ),
         ModeKind(
             "paravirtual-kernel",
@@ -91,28 +92,28 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
             "virtual machine, devices made for guests (QEMU, emulated CPU)",
             look_for_machine,
             machine,
-            (_QEMU,),
+            machine_parts,
         ),
         ModeKind(
             "emulated-vm",
             "virtual machine, copies of real devices (QEMU, emulated CPU)",
             look_for_machine,
             machine,
-            (_QEMU,),
+            machine_parts,
         ),
         ModeKind(
             "virtio-vm-kvm",
             "virtual machine, devices made for guests (QEMU, KVM)",
             look_for_kvm,
             kvm_machine,
-            (_QEMU,),
+            machine_parts,
         ),
         ModeKind(
             "emulated-vm-kvm",
             "virtual machine, copies of real devices (QEMU, KVM)",
             look_for_kvm,
             kvm_machine,
-            (_QEMU,),
+            machine_parts,
         ),
     )
 

@@ -77,14 +77,26 @@ class Manifest:
         for library in sorted(found):
             self._add_real(self._place(library), frozenset())
 
-    def fingerprint(self, layout: str) -> str:
-        """Return one SHA-256 over all paths, modes and contents."""
+    def fingerprint(self, layout: str, known: dict[str, list[str]] | None = None) -> str:
+        """Return one SHA-256 over all paths, modes and contents.
+
+        ``known`` has the checksums of files by path, with a stamp that changes whenever the file
+        does; it is used and brought up to date, since there may be a gigabyte to read.
+        """
+        known = {} if known is None else known
+        before = dict(known)
+        known.clear()
         total = hashlib.sha256(layout.encode())
         for path, entry in sorted(self._entries.items()):
             what = entry.source
             if entry.kind == "file":
-                with Path(entry.source).open("rb") as source:
-                    what = hashlib.file_digest(source, "sha256").hexdigest()
+                facts = Path(entry.source).stat()
+                stamp = f"{facts.st_ino} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}"
+                if (found := before.get(entry.source, ["", ""]))[0] != stamp:
+                    with Path(entry.source).open("rb") as source:
+                        found = [stamp, hashlib.file_digest(source, "sha256").hexdigest()]
+                known[entry.source] = found
+                what = found[1]
             total.update(f"{path}\0{entry.kind}\0{entry.mode:o}\0{what}\n".encode())
         return total.hexdigest()
 

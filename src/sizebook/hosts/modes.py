@@ -1,7 +1,7 @@
 """Which modes of hosts this machine can have: tried out, not read off files.
 
-A trial makes a host as a deployment would, with half a CPU, lets a process on it compute, and looks
-whether the limit has stopped it. What was found is kept until machine or programs change.
+A trial makes a host as a deployment would, lets a process on it compute, limits it, and looks
+whether the limit stops it. What was found is kept until machine or programs change.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.hosts.base import Host
 from sizebook.hosts.boots import Image
-from sizebook.hosts.cgroups import PERIOD_US
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.kinds import ModeKind, boots, mode_kinds
 from sizebook.hosts.local import LocalHost
@@ -29,10 +29,8 @@ from sizebook.model.deployment import HostSpec, Mode
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 
 _FORMAT = 1
-_LIMIT = 0.5
-_BURN_S = 6 * PERIOD_US / 1e6
-_BURN = "import time\nend = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
-_BURNT_WITHIN_S = 30.0
+_LIMIT = 0.1
+_STOPPED_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def _try(
     guard: Guard,
 ) -> None:
     """Make a host and see its limit at work. Raises HostLacksError or TrialError."""
-    spec = HostSpec(name="trial", mode=kind.mode, cpu_limit=_LIMIT)
+    spec = HostSpec(name="trial", mode=kind.mode)
     places = {"scratch": scratch, "state": state}
     makers = boots((kind,))
     with opened_hosts([spec], makers, image, **places, local=local, guard=guard) as hosts:
@@ -109,21 +107,32 @@ def _try(
 
 
 def prove_limit(host: Host, python: Path, folder: Path) -> None:
-    """Let a process on a host with half a CPU compute; raise HostLacksError if nothing stops it."""
+    """Let a process on a host compute, limit it, and see that it is stopped.
+
+    The limit is so low that a process reaches it on a busy machine too. Raises HostLacksError if
+    nothing stops it, TrialError if it does not run.
+    """
     before = host.outside().throttled_periods
-    words = [str(python), "-I", "-S", "-c", _BURN.format(_BURN_S)]
-    process = host.start("burn", words, log=folder / "trial.log")
+    process = host.start(
+        "burn", [str(python), "-I", "-S", "-c", "while True: pass"], log=folder / "trial.log"
+    )
     try:
-        code = process.wait(_BURNT_WITHIN_S)
+        host.set_limits(_LIMIT, None, ())
+        deadline = time.monotonic() + _STOPPED_WITHIN_S
+        while (after := host.outside().throttled_periods) == before and after is not None:
+            if time.monotonic() > deadline or process.exit_code is not None:
+                break
+            time.sleep(0.05)
     finally:
+        host.set_limits(None, None, ())
+        code = process.exit_code
         host.stop(process, grace_s=0.0)
-    if code != 0:
+    if code is not None:
         raise TrialError(
             found=f"a process on trial that ended with {code}: {process.log_tail(1)}",
-            expected="one that computes for a moment",
+            expected="one that computes until it is stopped",
             next_step="look at the host's own log",
         )
-    after = host.outside().throttled_periods
     if before is None or after is None or after <= before:
         raise HostLacksError(
             found=f"a limit of {_LIMIT:g} CPUs that never stopped a process that computes",
@@ -145,8 +154,8 @@ def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
     """Return where it is kept: another machine, user or program has another name."""
     parts = [str(_FORMAT), str(os.geteuid()), local_facts().model_dump_json()]
     for name in sorted({program for kind in kinds for program in kind.programs}):
-        path = shutil.which(name)
-        stat = Path(path).stat() if path else None
+        path = name if os.sep in name else shutil.which(name)
+        stat = Path(path).stat() if path and Path(path).exists() else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return state / "hosts" / f"modes-{digest}.json"

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 import psutil
 
+from sizebook.hosts import Guard, LocalHost
+from sizebook.hosts.image import AppImage, ImagePlan, build_image
+from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.modes import FoundMode, find_modes, known_modes
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
 from sizebook.stack.jvms import find_jvms
@@ -43,6 +47,37 @@ class Item:
 def examine(project: Project) -> tuple[Item, ...]:
     """Return what this host has and lacks; starts no server and changes nothing."""
     return tuple(look(project) for look in _LOOKS)
+
+
+def examine_modes(project: Project) -> tuple[FoundMode, ...]:
+    """Return which modes of hosts this machine can have, each as it was tried out.
+
+    A trial takes seconds to a minute and is done once on a machine; while another measurement runs,
+    none is.
+    """
+    scratch = project.state / "run"
+
+    def image() -> AppImage:
+        return build_image(ImagePlan(mount_points=(scratch,)), project.state)
+
+    try:
+        with measurement_lock("sizebook doctor"):
+            scratch.mkdir(parents=True, exist_ok=True)
+            guard = Guard(project.state / "guard")
+            try:
+                local = LocalHost(guard)
+                return find_modes(
+                    image, scratch=scratch, state=project.state, local=local, guard=guard
+                )
+            finally:
+                guard.close()
+    except MeasurementLockedError as error:
+        known = known_modes(project.state)
+        untried = f"not tried: {error.found}"
+        return tuple(
+            known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, "wait")
+            for kind in mode_kinds(project.state)
+        )
 
 
 def _cpus(_: Project) -> Item:
