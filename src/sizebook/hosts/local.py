@@ -117,7 +117,9 @@ class LocalHost:
         name: str = LOCAL,
         group: ControlGroup | None = None,
         address: str = "127.0.0.1",
+        cpus: CpuSet = (),
     ) -> None:
+        """``cpus`` are all that its processes may use; empty: those that the harness may use now."""
         self.name = name
         self.address = address
         self._guard = guard
@@ -125,12 +127,17 @@ class LocalHost:
         self._processes: list[LocalProcess] = []
         self._changing = threading.Lock()
         self._ports = Ports(self.address)
-        self._cpus = usable_cpus()  # asked before the harness pins itself
+        self._cpus = cpus or usable_cpus()  # asked before the harness pins itself
 
     @property
     def guard(self) -> Guard:
         """What ends this host's processes when the harness is gone."""
         return self._guard
+
+    @property
+    def cpus(self) -> CpuSet:
+        """The CPUs that its processes may use, whatever those of the harness are meanwhile."""
+        return self._cpus
 
     def start(
         self,

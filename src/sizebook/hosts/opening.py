@@ -48,13 +48,15 @@ def opened_hosts(
         found = image() if guests else None
         if network is not None:
             undo.callback(network.close)
-        here = local if network is None else LocalHost(guard, address=network.address)
+        here = (
+            local if network is None else LocalHost(guard, address=network.address, cpus=local.cpus)
+        )
 
         def open_one(spec: HostSpec) -> Host:
             group = ControlGroup(f"sb-{secrets.token_hex(2)}-{spec.name}", guard)
             undo.callback(group.remove)
             if network is None or found is None or spec.mode == "bare":
-                host = LocalHost(guard, spec.name, group, here.address)
+                host = LocalHost(guard, spec.name, group, here.address, local.cpus)
                 host.set_limits(spec.cpu_limit, spec.cpu_weight, spec.cpus)
                 host.set_memory(spec.memory_mib)
                 undo.callback(host.close)

@@ -13,7 +13,7 @@ from sizebook.lab.deployments import (
     work_stack,
     xml_stack,
 )
-from sizebook.lab.modes import MODES, choose_modes, in_mode
+from sizebook.lab.modes import MODES, choose_modes, in_mode, limited_modes, memory_can_change
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
@@ -34,6 +34,8 @@ __all__ = [
     "doubts",
     "events_stack",
     "in_mode",
+    "limited_modes",
+    "memory_can_change",
     "messaging_stack",
     "null_server",
     "pages_stack",

@@ -151,8 +151,10 @@ class ChapterLab:
         if self.source == "measure":
             archive = self._measured(archive)
             found = archive.planned(self._due(archive))
-        else:
+        elif self._entries:
             found = archive.replay(self._folder(), self.profile.name)
+        else:  # a page that only borrows has no trials to be found
+            found = ()
         self._found = found
         floor = find_floor(self.project).relative_sd
         return {name: entry.trials(found, floor) for name, entry in self._entries.items()}

@@ -77,6 +77,34 @@ def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, Foun
 
     Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
     """
+    found = _tried(project, wanted) | {BARE: FoundMode(BARE, MODES[BARE])}
+    return {mode: found[mode] for mode in wanted}
+
+
+def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
+    """Return those of the chosen modes whose hosts can be put under limits; maybe none.
+
+    All but ``bare`` were proved by a limit that worked. Processes of this machine are there without
+    control groups too, but then nothing limits them.
+    """
+    if lab.source != "measure" or BARE not in chosen.present:
+        return chosen
+    found = _tried(lab.project, (BARE,))[BARE]
+    if found.available:
+        return chosen
+    present = tuple(mode for mode in chosen.present if mode != BARE)
+    return ChosenModes(present, {**chosen.missing, BARE: found.reason})
+
+
+def memory_can_change(mode: Mode) -> bool:
+    """Return whether a host of this mode can be given other memory while it runs.
+
+    A kernel of its own has the memory with which it was started.
+    """
+    return mode in ("bare", "container", "user-space-kernel")
+
+
+def _tried(project: Project, wanted: Sequence[Mode]) -> dict[Mode, FoundMode]:
     kinds = tuple(kind for kind in mode_kinds(project.state) if kind.mode in wanted)
     found = known_modes(project.state, kinds)
     if not {kind.mode for kind in kinds} <= set(found):
@@ -87,8 +115,7 @@ def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, Foun
             found = {one.mode: one for one in hosting.find_modes(kinds)}
         finally:
             guard.close()
-    found[BARE] = FoundMode(BARE, MODES[BARE])
-    return {mode: found[mode] for mode in wanted}
+    return found
 
 
 def in_mode(

@@ -1,0 +1,82 @@
+"""Chapter 13 in its shortest form: rules that were set were kept, and the part's overview."""
+
+import os
+import shutil
+
+import pytest
+
+from sizebook.book.records import read_records
+from sizebook.report import guests
+from sizebook.report.reported import reported_claims
+from sizebook.store import find_bundles, open_bundle
+
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("runc") is not None
+needs_hosts = pytest.mark.skipif(not ROOT, reason="hosts under limits need root and runc")
+
+
+@pytest.fixture(scope="module")
+def measured(project):
+    """The measured bundles of the chapter, by experiment."""
+    found = {}
+    for path in find_bundles(project.runs("guests")):
+        bundle = open_bundle(path)
+        if bundle.record.trial.purpose == "measured":
+            found.setdefault(bundle.record.trial.experiment, []).append(bundle)
+    return found
+
+
+@needs_hosts
+def test_half_a_cpu_is_half_a_cpu(measured):
+    """By the counters of the control group; without a limit nothing is stopped."""
+    modes = set()
+    for bundle in measured["rules"]:
+        half = bundle.record.trial.treatment["rule"] == "half"
+        used, stopped = guests.cpus_used("box")(bundle), guests.stopped_share("box")(bundle)
+        assert used is not None
+        assert (0.3 < used < 0.6 and stopped > 0) if half else not stopped
+        modes.add(bundle.record.trial.treatment["mode"])
+    assert {"bare", "container"} <= modes
+
+
+@needs_hosts
+def test_the_heavier_host_gets_more(measured):
+    """Four times the weight: clearly more than the other, and than with equal weights."""
+    for bundle in measured["weights"]:
+        times = guests.times_as_much("left", "right")(bundle)
+        if bundle.record.trial.treatment["weights"] == "1024:256":
+            assert times > 2
+        elif bundle.record.trial.treatment["weights"] == "256:256":
+            assert 0.5 < times < 2
+
+
+@needs_hosts
+def test_a_host_that_booted_says_so(measured):
+    """Seconds of each boot, none of processes of this machine."""
+    for bundle in (*measured["rules"], *measured["memory"], *measured["density"]):
+        mode, booted = bundle.record.trial.treatment["mode"], guests.boot_s()(bundle)
+        assert booted == 0 if mode == "bare" else booted > 0
+
+
+def test_every_transferable_claim_is_decided_or_says_why_not(project):
+    """Each claim of booting and scheduling has a card; what is not run names what is missing."""
+    cards = read_records(project.root / "book" / "chapters" / "guests.ipynb")
+    claims = [
+        name
+        for name, claim in reported_claims().items()
+        if claim.scenario in ("guest-boot", "xen-scheduling")
+    ]
+    assert len(claims) == 5
+    for name in claims:
+        assert cards[name].fields["claim"]["reason"], name
+
+
+def test_the_overview_shows_what_the_part_measured(project):
+    """Every kind of work that has trials on the machine itself and on another mode has a row."""
+    found = read_records(project.root / "book" / "chapters" / "virtualization.ipynb")
+    assert "validity" in found
+    if ROOT:
+        table = found["slowdowns-table"].text("text/html")
+        for work in ("computing alone", "a large file, on the disk", "answering one request"):
+            assert work in table
+        assert "container" in found["advice"].text("text/html")
+    assert not (project.root / "data" / "runs" / "virtualization").exists()
