@@ -14,9 +14,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sizebook.hosts.base import Host
 from sizebook.hosts.boots import Image
@@ -28,7 +29,7 @@ from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import HostSpec, Mode
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 
-_FORMAT = 1
+_FORMAT = 2
 _LIMIT = 0.1
 _STOPPED_WITHIN_S = 10.0
 
@@ -74,19 +75,20 @@ def find_modes(
                 _try(kind, image, scratch=scratch, state=state, local=local, guard=guard)
             except UserError as error:
                 one = dataclasses.replace(one, reason=error.found, bring=error.next_step)
+            _remember(state, kind, one)
         found.append(one)
-        known = {**known, kind.mode: one}
-        _remember(state, kinds, known)
     return tuple(found)
 
 
-def known_modes(state: Path, kinds: tuple[ModeKind, ...] | None = None) -> dict[Mode, FoundMode]:
-    """Return what earlier trials on this machine, with these programs, have found out."""
-    kinds = mode_kinds(state) if kinds is None else kinds
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        told = json.loads(_file(state, kinds).read_text())
-        return {kind.mode: FoundMode(**told[kind.mode]) for kind in kinds if kind.mode in told}
-    return {}
+def known_modes(state: Path, kinds: Iterable[ModeKind] | None = None) -> dict[Mode, FoundMode]:
+    """Return what earlier trials on this machine, with the programs there are, have found out."""
+    told = _told(state)
+    found = {}
+    for kind in mode_kinds(state) if kinds is None else kinds:
+        with contextlib.suppress(TypeError, KeyError):
+            if told[kind.mode]["programs"] == _fingerprint(kind):
+                found[kind.mode] = FoundMode(**told[kind.mode]["found"])
+    return found
 
 
 def _try(
@@ -141,21 +143,34 @@ def prove_limit(host: Host, python: Path, folder: Path) -> None:
         )
 
 
-def _remember(state: Path, kinds: tuple[ModeKind, ...], found: Mapping[Mode, FoundMode]) -> None:
-    file = _file(state, kinds)
+def _remember(state: Path, kind: ModeKind, found: FoundMode) -> None:
+    told = {"found": dataclasses.asdict(found), "programs": _fingerprint(kind)}
+    file = _file(state)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(f".{os.getpid()}")
-    told = {mode: dataclasses.asdict(one) for mode, one in found.items()}
-    partial.write_text(json.dumps(told, indent=1))
+    partial.write_text(json.dumps({**_told(state), kind.mode: told}, indent=1))
     partial.replace(file)
 
 
-def _file(state: Path, kinds: tuple[ModeKind, ...]) -> Path:
-    """Return where it is kept: another machine, user or program has another name."""
-    parts = [str(_FORMAT), str(os.geteuid()), local_facts().model_dump_json()]
-    for name in sorted({program for kind in kinds for program in kind.programs}):
+def _told(state: Path) -> dict[str, Any]:
+    with contextlib.suppress(OSError, ValueError):
+        told = json.loads(_file(state).read_text())
+        return told if isinstance(told, dict) else {}
+    return {}
+
+
+def _file(state: Path) -> Path:
+    """Return where it is kept: another machine or user has another name."""
+    parts = (str(_FORMAT), str(os.geteuid()), local_facts().model_dump_json())
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return state / "hosts" / f"modes-{digest}.json"
+
+
+def _fingerprint(kind: ModeKind) -> str:
+    """Return what changes with the programs that a mode uses."""
+    parts = []
+    for name in kind.programs:
         path = name if os.sep in name else shutil.which(name)
         stat = Path(path).stat() if path and Path(path).exists() else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")
-    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    return state / "hosts" / f"modes-{digest}.json"
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import psutil
@@ -13,6 +13,7 @@ from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.modes import FoundMode, find_modes, known_modes
+from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
 from sizebook.stack.jvms import find_jvms
@@ -49,34 +50,46 @@ def examine(project: Project) -> tuple[Item, ...]:
     return tuple(look(project) for look in _LOOKS)
 
 
-def examine_modes(project: Project) -> tuple[FoundMode, ...]:
-    """Return which modes of hosts this machine can have, each as it was tried out.
+def examine_modes(
+    project: Project, wanted: Collection[Mode] | None = None
+) -> tuple[FoundMode, ...]:
+    """Return which of the wanted modes (None: of all) this machine can have, each as it was tried.
 
     A trial takes seconds to a minute and is done once on a machine; while another measurement runs,
     none is.
     """
+    kinds = tuple(
+        kind for kind in mode_kinds(project.state) if wanted is None or kind.mode in wanted
+    )
+    known = known_modes(project.state)
+    if {kind.mode for kind in kinds} <= set(known):
+        return tuple(known[kind.mode] for kind in kinds)
     scratch = project.state / "run"
 
     def image() -> AppImage:
         return build_image(ImagePlan(mount_points=(scratch,)), project.state)
 
     try:
-        with measurement_lock("sizebook doctor"):
+        with measurement_lock("looking for virtualization modes"):
             scratch.mkdir(parents=True, exist_ok=True)
             guard = Guard(project.state / "guard")
             try:
                 local = LocalHost(guard)
                 return find_modes(
-                    image, scratch=scratch, state=project.state, local=local, guard=guard
+                    image,
+                    scratch=scratch,
+                    state=project.state,
+                    local=local,
+                    guard=guard,
+                    kinds=kinds,
                 )
             finally:
                 guard.close()
     except MeasurementLockedError as error:
-        known = known_modes(project.state)
         untried = f"not tried: {error.found}"
         return tuple(
             known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, "wait")
-            for kind in mode_kinds(project.state)
+            for kind in kinds
         )
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.kinds import mode_kinds
-from sizebook.hosts.modes import FoundMode, known_modes
+from sizebook.hosts.modes import FoundMode
 from sizebook.lab.chapter_lab import ChapterLab
+from sizebook.lab.equipment import examine_modes
 from sizebook.lab.placement import Placement
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, Mode
 from sizebook.model.errors import UsageError
-from sizebook.stack import ensure_built
-from sizebook.stack.hosting import Hosting
 from sizebook.store import Project
 
 BARE: Mode = "bare"
@@ -73,12 +71,11 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
 
 
 def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, FoundMode]:
-    """Return which modes this machine has, tried out unless they were; ``bare`` it always has.
-
-    Raises HostLacksError if the stack cannot be built, whose files the hosts are made of.
-    """
-    found = _tried(project, wanted) | {BARE: FoundMode(BARE, MODES[BARE])}
-    return {mode: found[mode] for mode in wanted}
+    """Return which modes this machine has, tried out unless they were; ``bare`` it always has."""
+    found = {one.mode: one for one in examine_modes(project, wanted)}
+    return {mode: found[mode] for mode in wanted if mode != BARE} | {
+        BARE: FoundMode(BARE, MODES[BARE])
+    }
 
 
 def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
@@ -89,7 +86,7 @@ def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
     """
     if lab.source != "measure" or BARE not in chosen.present:
         return chosen
-    found = _tried(lab.project, (BARE,))[BARE]
+    found = examine_modes(lab.project, (BARE,))[0]
     if found.available:
         return chosen
     present = tuple(mode for mode in chosen.present if mode != BARE)
@@ -102,20 +99,6 @@ def memory_can_change(mode: Mode) -> bool:
     A kernel of its own has the memory with which it was started.
     """
     return mode in ("bare", "container", "user-space-kernel")
-
-
-def _tried(project: Project, wanted: Sequence[Mode]) -> dict[Mode, FoundMode]:
-    kinds = tuple(kind for kind in mode_kinds(project.state) if kind.mode in wanted)
-    found = known_modes(project.state, kinds)
-    if not {kind.mode for kind in kinds} <= set(found):
-        build, _ = ensure_built(project)
-        guard = Guard(project.state / "guard")
-        try:
-            hosting = Hosting(build, LocalHost(guard), project.state)
-            found = {one.mode: one for one in hosting.find_modes(kinds)}
-        finally:
-            guard.close()
-    return found
 
 
 def in_mode(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.kinds import ModeKind, boots, mode_kinds
-from sizebook.hosts.modes import FoundMode, find_modes
+from sizebook.hosts.kinds import boots, mode_kinds
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import Deployment
 from sizebook.stack.archive import class_data_archive
@@ -50,17 +49,6 @@ class Hosting:
             state=self._state,
             local=self._local,
             guard=self._local.guard,
-        )
-
-    def find_modes(self, kinds: tuple[ModeKind, ...]) -> tuple[FoundMode, ...]:
-        """Return which modes this machine has, tried out with the default JVM's image."""
-        return find_modes(
-            lambda: self._image(frozenset((choose_jvm(""),)), True),
-            scratch=self._scratch,
-            state=self._state,
-            local=self._local,
-            guard=self._local.guard,
-            kinds=kinds,
         )
 
     def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:
