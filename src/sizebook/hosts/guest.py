@@ -21,6 +21,10 @@ from sizebook.model.errors import HostLacksError, TrialError
 
 _LAST = 19
 _CLOCK_READINGS = 8
+_OWN_CLOCK: tuple[Mode, ...] = (
+    *("paravirtual-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm"),
+)
+"""Modes whose kernel keeps a clock of its own, set by the machine's to the second."""
 _LINE_BYTES = 400
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
 """Of a process that is started without one of its own."""
@@ -116,6 +120,8 @@ class GuestHost:
         self.address = endpoint.address
         self.boot_s: Mapping[str, float] = {**boot.pieces_s(), "all": time.monotonic() - begin}
         """Seconds from its start to the agent's first answer, and what is known of their parts."""
+        if self.mode in _OWN_CLOCK:
+            self._line.ask("shift_clock", by_ns=-self.clock().wall_ns)
         outgoing = self._line.facts["outgoing"]
         low_high = (outgoing[0], outgoing[1]) if len(outgoing) == 2 else None
         self._ports = Ports(self.address, low_high, self._try_port)

@@ -6,9 +6,11 @@ the interface of the container's name space, whose address it takes over.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.boots import Site
 from sizebook.hosts.container import ContainerBoot
 from sizebook.hosts.runsc import find_runsc
@@ -24,10 +26,26 @@ class GvisorBoot(ContainerBoot):
         """Raises HostLacksError if there is no runsc that can be used."""
         super().__init__(site)
         self._runsc = find_runsc(state)
+        self._unmounting: int | None = None
 
     def launch(self, words: Sequence[str]) -> list[str]:
         # The kernel and what carries files to it belong to the host as well.
         return self.site.group.command(words)
+
+    def start(self) -> Endpoint:
+        self._unmounting = self.site.guard.promise(self._unmount())
+        return super().start()
+
+    def close(self) -> None:
+        super().close()
+        if self._unmounting is not None:
+            subprocess.run(self._unmount(), capture_output=True, check=False)
+            self.site.guard.keep(self._unmounting)
+            self._unmounting = None
+
+    def _unmount(self) -> list[str]:
+        """Return the command that undoes a mount which runsc makes for its helper and leaves."""
+        return ["umount", str(self.site.folder / "runsc" / "null-netns")]
 
     def runtime(self) -> list[str]:
         return [
