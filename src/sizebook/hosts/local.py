@@ -119,7 +119,7 @@ class LocalHost:
         address: str = "127.0.0.1",
         cpus: CpuSet = (),
     ) -> None:
-        """``cpus`` are all that its processes may use; empty: those that the harness may use now."""
+        """``cpus`` are all that its processes may use; empty: those that the harness may now."""
         self.name = name
         self.address = address
         self._guard = guard
