@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sizebook.lab.trials import Measure
+from collections.abc import Iterable
+
+from sizebook.lab.trials import Measure, Trial
 from sizebook.report.limiter_window import Window, open_window
 from sizebook.report.rises import risen
 from sizebook.store import Bundle
@@ -113,6 +115,18 @@ def switches_per_request(node: str) -> Measure:
         return rise / requests if rise and requests else None
 
     return measure
+
+
+def printed_java(trials: Iterable[Trial], mode: str) -> str | None:
+    """Return which Java the nodes in a mode said that they run; None where none was started."""
+    said = {
+        version
+        for trial in trials
+        if trial.treatment.get("mode") == mode
+        for name, version in trial.bundle.record.versions.items()
+        if name.startswith("java ")
+    }
+    return ", ".join(sorted(said)) or None
 
 
 def _rate(window: Window, host: str, metric: str) -> float | None:

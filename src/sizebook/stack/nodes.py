@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +25,9 @@ _UNSAFE = "--sun-misc-unsafe-memory-access=allow"
 """From Java 24 on; without it Netty cannot free what Artemis allocates when it loads a journal
 ("Cannot clean arbitrary ByteBuffer instances"), and no broker comes back on its own data."""
 _UNSAFE_FROM = 24
+_PRINTED = re.compile(r"\bready role=.*\bjava=(\S+)")
+"""In a line of a node: ``ready role=app port=8080 management=8081 seconds=2.9 java=17.0.15+6``."""
+_READY_LINES = 50
 _MAINS = {"nullserver": "refstack.nullserver.NullServer", "broker": "refstack.broker.BrokerMain"}
 """Roles with a small main of their own, which takes ``--name value``; others are Spring nodes."""
 
@@ -55,6 +59,11 @@ class Node:
 
     def __post_init__(self) -> None:
         self.heap_mib = self.role_heap_mib
+
+    def printed_java(self) -> str:
+        """Return the version of Java that the node itself printed when it was ready, or ""."""
+        found = _PRINTED.search(self.process.log_tail(_READY_LINES))
+        return found[1] if found else ""
 
     def answers(self) -> bool:
         """Return whether the node says that it is ready."""

@@ -193,6 +193,9 @@ class StackRunner:
             if planned is not None:
                 stack.database = planned.serve(lambda process: started.append((host, process)))
             _wait_ready(stack.nodes)
+            stack.versions |= {
+                f"java {node.name}": java for node in stack.nodes if (java := node.printed_java())
+            }
             if (role := deployment.balancer()) is not None:
                 self._start_balancer(role, hosts[role.host], stack, started, undo)
             yield stack
