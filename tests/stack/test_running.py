@@ -62,6 +62,8 @@ def test_a_deployment_runs_on_its_cpus_and_leaves_nothing(runner, state):
             assert affinity == {here.stack or usable_cpus()}
         family = [psutil.Process(process.pid) for process in stack.processes().values()]
         assert stack.endings() == ()
+        for node in stack.nodes:
+            assert stack.versions[f"java {node.name}"].startswith(node.jvm.version)
     assert not any(process.is_running() for process in family)
     assert not (state / "run" / "s").exists()
 

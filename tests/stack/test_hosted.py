@@ -1,0 +1,92 @@
+"""A deployment on a host of its own is the deployment that it is on this machine."""
+
+import subprocess
+
+import psycopg
+import pytest
+from part_stack import PROJECT, counters, started
+
+from sizebook.hosts.kinds import mode_kinds
+from sizebook.lab import app_stack, in_mode, place
+from sizebook.model.errors import HostLacksError
+from sizebook.probes.sampler import Sampler
+from sizebook.probes.sets import stack_probes
+
+KINDS = {kind.mode: kind for kind in mode_kinds(PROJECT.state)}
+
+
+@pytest.fixture(scope="module", params=["container", "paravirtual-kernel"])
+def stack(request, tmp_path_factory):
+    """An app node and its database in a mode."""
+    try:
+        KINDS[request.param].look()
+    except HostLacksError as error:
+        pytest.skip(str(error))
+    here = place()
+    plain = app_stack(here, heap_mib=128, settings={"parts": "rest", "pool": 5})
+    deployment = in_mode(plain, request.param, here, memory_mib=1024)
+    with started(deployment, tmp_path_factory.mktemp(f"in-{request.param}")) as running:
+        yield running
+    links = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True)
+    assert "sb-" not in links.stdout
+
+
+def test_nodes_and_database_are_on_the_host(stack):
+    """They are reached at its address, and no process of theirs is one of this machine."""
+    [host] = stack.hosts.values()
+    [node] = stack.nodes
+    assert node.host is host
+    assert host.address in node.url
+    assert set(stack.on_host(host)) == {"app-1", "database-1"}
+    assert all(process.pid is None for process in stack.processes().values())
+    with psycopg.connect(stack.cluster.admin_dsn) as connection:
+        row = connection.execute(
+            "select current_setting('fsync'), (select count(*) from flight)"
+        ).fetchone()
+    assert row == ("on", 400)
+
+
+def test_it_is_the_same_java(stack):
+    """What the node prints is the version of the JVM that was chosen on this machine."""
+    [node] = stack.nodes
+    assert stack.versions["java app-1"].startswith(node.jvm.version)
+    [host] = stack.hosts
+    assert stack.versions[f"host {host}"].startswith(stack.hosts[host].mode)
+
+
+def test_it_is_watched_from_inside_and_outside(stack):
+    """Its processes by the host, all of it by this machine, the node by its own page."""
+    [host] = stack.hosts
+    sampler = Sampler(stack_probes(stack))
+    sampler.attach()
+    sampler.snapshot()
+    sampler.stop()
+    rows = {(one["host"], one["source"], one["metric"]) for one in sampler.frame().to_dicts()}
+    for source, metric in (
+        ("process/app-1", "cpu_user_s"),
+        ("process/database-1", "rss_bytes"),
+        ("inside", "inside_cpu_s/user"),
+        ("server/app-1", "requests_total"),
+    ):
+        assert (host, source, metric) in rows
+    assert ("local", f"cgroup/{host}", "cgroup_cpu_s") in rows
+    assert sampler.missing() == ()
+    sampler.detach()
+    assert counters(stack)["requests_total"] >= 0
+
+
+def test_its_logs_come_to_this_machine(stack):
+    """Only what belongs into a bundle: the database's files stay there."""
+    stack.bring()
+    assert (stack.folder / "gc" / "app-1.log").stat().st_size > 0
+    assert "ready role=app" in (stack.folder / "logs" / "app-1.log").read_text()
+    assert not (stack.folder / "postgres").exists()
+
+
+def test_a_killed_node_comes_back(stack):
+    """At its old address, with its data, as on this machine."""
+    url = stack.url("app")
+    stack.kill("app-1")
+    assert stack.nodes[0].process.exit_code == -9
+    assert stack.start_again("app-1") > 0
+    assert (stack.url("app"), stack.endings()) == (url, ())
