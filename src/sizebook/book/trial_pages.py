@@ -31,7 +31,7 @@ from sizebook.book.cited import (
     trial_file,
 )
 from sizebook.book.downloads import bundle_file, find_left_out
-from sizebook.book.trial_words import done_words, ending, phase_words
+from sizebook.book.trial_words import done_words, ending, host_words, phase_words
 from sizebook.checks import RULES, judge
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import steady_of
@@ -192,6 +192,7 @@ def _describe(bundle: Bundle, verdict: str, root: Path) -> tuple[dict[str, Any],
         },
         "done": done_words(record.execution),
         "machine": record.machine.model_dump(),
+        "hosts": host_words(record.trial.deployment, record.execution),
         "fingerprints": record.fingerprints.model_dump(),
         "commands": [
             (each.name, shlex.join(each.command), ending(each.exit_code))

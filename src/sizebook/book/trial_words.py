@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sizebook.model.bundle import Execution, StackEvent
+from sizebook.model.bundle import Execution, HostRun, StackEvent
+from sizebook.model.deployment import Deployment, HostSpec
 from sizebook.model.load import LoadProfile
 
 
@@ -27,6 +28,40 @@ def done_words(execution: Execution) -> list[str]:
     measured = execution.phase("measured")
     from_ns = measured.begin_ns if measured else execution.monotonic_ns
     return [_event_words(event, from_ns) for event in execution.events]
+
+
+def host_words(deployment: Deployment, execution: Execution) -> dict[str, dict[str, str]]:
+    """Return what is known of each host that the deployment brought along, by its name.
+
+    Limits are those of the specification; the rest is what the host said and how its clock went,
+    which is missing of a host that never came up.
+    """
+    runs = {run.name: run for run in execution.hosts}
+    return {
+        spec.name: _specified(spec) | (_ran(runs[spec.name]) if spec.name in runs else {})
+        for spec in deployment.hosts
+    }
+
+
+def _specified(spec: HostSpec) -> dict[str, str]:
+    return {
+        "mode": spec.mode,
+        "on CPUs": ", ".join(map(str, spec.cpus)) or "any",
+        "CPU limit": "" if spec.cpu_limit is None else f"{spec.cpu_limit:g}",
+        "CPU weight": "" if spec.cpu_weight is None else str(spec.cpu_weight),
+        "memory": f"{spec.memory_mib} MiB",
+    }
+
+
+def _ran(run: HostRun) -> dict[str, str]:
+    sees = f"{run.machine.logical_cpus} CPUs, {run.machine.memory_mib} MiB"
+    clock = f"{run.clock_drift_ns / 1e6:+.3f} ms, read to {run.clock_uncertainty_ns / 1e6:.3f} ms"
+    return {
+        "kernel": run.machine.kernel,
+        "it sees": f"{sees}, {run.machine.cpu_model}",
+        "boot": ", ".join(f"{piece} {seconds:g} s" for piece, seconds in run.boot_s.items()),
+        "clock moved": clock,
+    }
 
 
 def _event_words(event: StackEvent, from_ns: int) -> str:
