@@ -12,14 +12,26 @@ from browser import Browser
 from sample_book import HOSTILE
 from sample_trials import FAILED
 from site_check import check_links, check_site, wait_for_charts
+from synthetic_bundles import host_run
 
 from sizebook.book import evidence_html, trial_pages
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
-from sizebook.book.trial_words import done_words
+from sizebook.book.trial_words import done_words, host_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent
+from sizebook.model.deployment import Deployment, HostSpec, JvmRole
 
 BUILT_PAGE_BYTES = 250_000
+BEGIN_NS = 5_000_000_000
+EXECUTION = Execution(
+    started_utc="2026-01-01T00:00:00Z",
+    wall_ns=0,
+    monotonic_ns=0,
+    session="s",
+    position=0,
+    phases=(PhaseMark(name="measured", begin_ns=BEGIN_NS, end_ns=3 * BEGIN_NS),),
+    commands=(),
+)
 
 
 @pytest.fixture(scope="module")
@@ -301,24 +313,34 @@ def test_every_kind_of_role_is_shown(site: Path) -> None:
 
 def test_what_was_done_to_the_stack_is_told() -> None:
     """Action, node, when and for how long; times count from the measured phase."""
-    begin_ns = 5_000_000_000
-    execution = Execution(
-        started_utc="2026-01-01T00:00:00Z",
-        wall_ns=0,
-        monotonic_ns=0,
-        session="s",
-        position=0,
-        phases=(PhaseMark(name="measured", begin_ns=begin_ns, end_ns=3 * begin_ns),),
-        commands=(),
-        facts={},
-        events=(
-            StackEvent(
-                action="restart",
-                node="app-1",
-                begin_ns=begin_ns + 2_000_000_000,
-                end_ns=begin_ns + 4_500_000_000,
-            ),
+    restarted = StackEvent(
+        action="restart",
+        node="app-1",
+        begin_ns=BEGIN_NS + 2_000_000_000,
+        end_ns=BEGIN_NS + 4_500_000_000,
+    )
+    (words,) = done_words(EXECUTION.model_copy(update={"events": (restarted,)}))
+    assert words == "restart app-1 2 s into the measured phase, over after 2.5 s"
+
+
+def test_hosts_are_told_with_their_limits_and_what_they_saw() -> None:
+    """Of one that never came up only what it should have been."""
+    deployment = Deployment(
+        roles=(JvmRole(role="app", host="box"),),
+        hosts=(
+            HostSpec(name="box", mode="virtio-vm", cpus=(0,), cpu_limit=0.5),
+            HostSpec(name="late", mode="container", cpu_weight=256),
         ),
     )
-    (words,) = done_words(execution)
-    assert words == "restart app-1 2 s into the measured phase, over after 2.5 s"
+    run = host_run(mode="virtio-vm", boot_s={"kernel": 1.5, "all": 8.25})
+    words = host_words(deployment, EXECUTION.model_copy(update={"hosts": (run,)}))
+    assert words["box"]["CPU limit"] == "0.5"
+    assert words["box"]["boot"] == "kernel 1.5 s, all 8.25 s"
+    assert words["box"]["clock moved"] == "+0.000 ms, read to 0.050 ms"
+    assert words["late"] == {
+        "mode": "container",
+        "on CPUs": "any",
+        "CPU limit": "",
+        "CPU weight": "256",
+        "memory": "1024 MiB",
+    }
