@@ -1,14 +1,24 @@
 """Chapter 13 in its shortest form: rules that were set were kept, and the part's overview."""
 
 import os
+import re
 import shutil
+import time
 
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.lab import Setup, null_server, place
+from sizebook.lab.measuring import measure
+from sizebook.lab.planning import plan_sessions
+from sizebook.lab.profiles import get_profile
+from sizebook.model.deployment import HostSpec
+from sizebook.model.design import Design, Factor
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+from sizebook.model.trial import Disturbance, HostLimits
 from sizebook.report import guests
 from sizebook.report.reported import reported_claims
-from sizebook.store import find_bundles, open_bundle
+from sizebook.store import Project, find_bundles, open_bundle
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("runc") is not None
 needs_hosts = pytest.mark.skipif(not ROOT, reason="hosts under limits need root and runc")
@@ -80,3 +90,34 @@ def test_the_overview_shows_what_the_part_measured(project):
             assert work in table
         assert "container" in found["advice"].text("text/html")
     assert not (project.root / "data" / "runs" / "virtualization").exists()
+
+
+def squeezed(here):
+    """Return a null server in a control group from which nearly all memory is taken at once."""
+    host = HostSpec(name="box", mode="bare", cpus=here.stack, memory_mib=512)
+    taken = Disturbance(
+        at_s=0, action="resize", node="nullserver-1", limits=HostLimits(memory_mib=4)
+    )
+    load = LoadProfile(
+        locustfile="null.py",
+        arrivals=ClosedLoop(users=1),
+        phases=Phases(warmup_s=0.0, measured_s=3.0, drain_s=1.0),
+        cpus=here.generator,
+    )
+    server = null_server(here).on(host, nullserver="box")
+    return Setup(server, load, disturbances=(taken,))
+
+
+@needs_hosts
+def test_a_host_without_memory_ends_its_trial_and_says_why(copied_project):
+    """Refused by the kernel, or killed by it: a failed trial within seconds, never a hang."""
+    here, lab = place(), Project(copied_project.root)
+    design = Design("squeeze", (Factor("memory_mib", (4,)),), replicates=1, seed=1)
+    plan = plan_sessions("squeeze", get_profile("smoke"), design, lambda _: squeezed(here), 0)
+    begin = time.monotonic()
+    measure(lab, "squeeze", plan)
+    assert time.monotonic() - begin < 60
+    (path,) = find_bundles(copied_project.runs("squeeze"))
+    record = open_bundle(path).record
+    assert record.outcome == "failed"
+    assert re.search(r"memory\.\S+ of control group|nullserver-1 ended with", record.failure)

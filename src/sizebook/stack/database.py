@@ -156,7 +156,8 @@ def new_cluster(
     """Return a cluster that does not run yet, with a port and a password of its own."""
     sockets = postgres.socket_folder(binaries)
     undo.callback(shutil.rmtree, sockets, ignore_errors=True)
-    return postgres.Cluster(data, sockets, host.free_port(), secrets.token_urlsafe(18))
+    password = secrets.token_urlsafe(18)
+    return postgres.Cluster(data, sockets, host.free_port(), password, address=host.address)
 
 
 def serve(
