@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sample_trials import open_requests, readings, usual_readings, write_trial
-from synthetic_bundles import BEGIN
+from synthetic_bundles import BEGIN, host_run
 from tampered import put_file
 
 from sizebook.stats.histograms import write_interval_log
@@ -34,8 +34,8 @@ STEERING = "\x00\x07\x08\x1b\x9b\u202e\u2066"
 """Characters of the attacks that must never reach a page or a terminal as they are."""
 
 _WORDS = {"format", "kind", "role", "algorithm", "profile", "purpose", "outcome", "results"}
-_FIXED = _WORDS | {"sha256"}
-"""Fields of a record that hold one of a few words, or a checksum."""
+_FIXED = _WORDS | {"sha256", "host"}
+"""Fields of a record that hold one of a few words, a checksum, or the name of a host there is."""
 
 
 def write_hostile(folder: Path, name: str, attack: str, *, slim: bool = False) -> Bundle:
@@ -53,6 +53,10 @@ def write_hostile(folder: Path, name: str, attack: str, *, slim: bool = False) -
     record["failure"] = "no reason"
     record = {name: _spoil(value, name, attack) for name, value in record.items()}
     record["trial"]["chapter"] = "alpha"
+    record["trial"]["deployment"]["hosts"] = [{"name": "box", "mode": "container"}]
+    told = host_run(boot_s={attack: 1.0}).model_dump(mode="json")
+    told["machine"] |= {"kernel": attack, "cpu_model": attack}
+    record["execution"]["hosts"] = [told]
     (path / RECORD).write_text(json.dumps(record))
     rows = _with_words(open_requests(), attack)
     write_interval_log(path / HISTOGRAMS, rows, BEGIN)

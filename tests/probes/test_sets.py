@@ -135,7 +135,9 @@ def test_two_seconds_at_10_hz_are_accounted_for(monkeypatch):
     probes = [
         probe
         for probe in stack_probes(
-            SimpleNamespace(nodes=(), cluster=None, balancer=None, database=Process("database-1")),
+            SimpleNamespace(
+                nodes=(), cluster=None, balancer=None, hosts={}, database=Process("database-1")
+            ),
             interval_s=0.1,
         )
         if not probe.name.startswith("details")

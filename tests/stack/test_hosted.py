@@ -4,7 +4,7 @@ import subprocess
 
 import psycopg
 import pytest
-from part_stack import PROJECT, counters, started
+from tests.stack.part_stack import PROJECT, counters, started
 
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.lab import app_stack, in_mode, place

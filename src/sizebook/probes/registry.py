@@ -252,7 +252,12 @@ _ALL: tuple[CounterInfo, ...] = (
     *_gauges(
         "server",
         ("disk_job_p50_s", "s", "Median of an operation, in the last job", "direction"),
-        ("disk_job_p99_s", "s", "99th percentile of an operation, in the last job", "direction"),
+        (
+            "disk_job_p99_s",
+            "s",
+            "Time that 99 in 100 of them kept within",
+            "direction",
+        ),
     ),
     *_gauges(
         "server",
