@@ -86,6 +86,8 @@ final class Loader {
                 // A large new table is otherwise vacuumed by the server itself, in the middle of a
                 // measurement, and again in each copy of the database.
                 connection.setAutoCommit(true);
+                // Else the rows may be counted as new after the vacuum has counted them as done.
+                statement.execute("select pg_stat_force_next_flush()");
                 statement.execute("vacuum (freeze, analyze) " + names(ledgerTables));
             }
         }
