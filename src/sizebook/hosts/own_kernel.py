@@ -6,6 +6,7 @@ image as a disk that is only read, a scratch disk, and one network card behind a
 
 from __future__ import annotations
 
+import abc
 import os
 import re
 import shlex
@@ -35,7 +36,7 @@ _FATAL = re.compile(
 """What tells why a guest ended; the first that was said is the cause of the others."""
 
 
-class OwnKernelBoot(GroupedBoot):
+class OwnKernelBoot(GroupedBoot, abc.ABC):
     """A host with a kernel of its own; a subclass knows the program that runs it."""
 
     mode: Mode
@@ -46,13 +47,13 @@ class OwnKernelBoot(GroupedBoot):
         self._console = site.folder / CONSOLE
         self._root = site.image.disk  # now: making it is no part of a boot
 
+    @abc.abstractmethod
     def command(self, link: Link) -> Sequence[str]:
         """Return the command line that runs the kernel in the guest's own folder."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def environment(self) -> Mapping[str, str]:
         """Return what the command needs in its environment beside the search path."""
-        raise NotImplementedError
 
     def start(self) -> Endpoint:
         site = self.site
