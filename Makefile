@@ -1,6 +1,6 @@
 # The command line does the work; these are its short names. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lab chapter build audit doctor bench clean lint
+.PHONY: help setup book test lab chapter build pdf audit doctor bench clean lint
 
 PROFILE ?= quick
 SOURCE ?= measure
@@ -26,6 +26,9 @@ chapter: setup  ## measure one chapter: make chapter CHAPTER=odata-rest PROFILE=
 
 build:  ## build the site from the executed notebooks
 	@$(SIZEBOOK) build $(ARGS)
+
+pdf:  ## build the site and print the whole book: _build/sizebook.pdf (needs Chromium)
+	@$(SIZEBOOK) build --pdf $(ARGS)
 
 audit: setup  ## recompute every figure, table, number and claim from bundles, and compare
 	@$(SIZEBOOK) audit $(ARGS)

@@ -64,3 +64,19 @@ fi
 # 4. For virtualization modes: a kernel for virtual machines, gVisor where Go is installed. That
 # takes a minute and a half once; GVISOR=no leaves it out.
 "$bin/sizebook" hosts prepare $([ "${GVISOR:-yes}" = no ] && echo --no-gvisor)
+
+# 5. An ssh server for the tests of hosts that are other machines. It is unpacked and not installed:
+# the package would start a server that stays.
+if [ ! -x .sizebook/hosts/sshd/usr/sbin/sshd ] && ! command -v sshd >/dev/null 2>&1 &&
+  command -v apt-get >/dev/null 2>&1; then
+  partial=$(mktemp -d)
+  if (cd "$partial" && apt-get -q download openssh-server libwrap0 >log 2>&1 &&
+    for package in *.deb; do dpkg-deb -x "$package" sshd; done); then
+    mkdir -p .sizebook/hosts
+    rm -rf .sizebook/hosts/sshd && mv "$partial/sshd" .sizebook/hosts/sshd
+    say "sshd unpacked for tests"
+  else
+    say "no sshd for tests of hosts over ssh: $(tail -1 "$partial/log")"
+  fi
+  rm -rf "$partial"
+fi

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 from synthetic_bundles import MakeBundle, write_synthetic
 
 from sizebook.store import Bundle
+
+# What a shell without job control starts in the background ignores Ctrl-C, and so would all that
+# the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

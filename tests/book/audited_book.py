@@ -25,7 +25,7 @@ from sizebook.lab.archive import present_fingerprints
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
-from sizebook.model.trial import TrialSpec
+from sizebook.model.trial import ProfileName, TrialSpec
 from sizebook.report.evidence import hash_json
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, Project, cache_key
@@ -149,17 +149,14 @@ def write_template(root: Path, change: Callable[[str], str] = str) -> None:
     nbformat.write(notebook, root / "notebooks" / "10-tiny.ipynb")
 
 
-def write_trial(
-    root: Path, name: str, replicate: int, position: int, chapter: str = "tiny", **prints: str
-) -> Bundle:
-    """Write one SYNTHETIC trial as a measurement here and now would leave it.
-
-    ``prints`` are fingerprints that differ from the present ones.
-    """
-    spec = TrialSpec(
+def formats_spec(
+    name: str, replicate: int, chapter: str = "tiny", profile: ProfileName = "quick"
+) -> TrialSpec:
+    """Return one trial of the design in the chapter of ``write_template``."""
+    return TrialSpec(
         chapter=chapter,
         experiment="formats",
-        profile="quick",
+        profile=profile,
         treatment={"format": name},
         replicate=replicate,
         deployment=Deployment(roles=(JvmRole(role="app"),)),
@@ -171,6 +168,16 @@ def write_trial(
         ),
         probe_interval_s=60.0,
     )
+
+
+def write_trial(
+    root: Path, name: str, replicate: int, position: int, chapter: str = "tiny", **prints: str
+) -> Bundle:
+    """Write one SYNTHETIC trial as a measurement here and now would leave it.
+
+    ``prints`` are fingerprints that differ from the present ones.
+    """
+    spec = formats_spec(name, replicate, chapter)
     rows = closed_rows(service_ns=SERVICE_NS[name] + 50_000 * replicate)
     draft = write_synthetic(root, f"draft-{name}-{replicate}", spec=spec, rows=rows)
     present = present_fingerprints(Project(root), spec).model_copy(update=prints)

@@ -22,7 +22,8 @@ from typing import Any
 
 import websocket
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+from sizebook.book.paper import find_chromium
+
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -45,19 +46,7 @@ _ANSWER_S = 45.0
 
 
 class BrowserError(RuntimeError):
-    """The browser is missing, did not start, or a script in the page failed."""
-
-
-def find_chromium() -> str:
-    """Give the path of an installed Chromium. Raises BrowserError that says what to install."""
-    for name in _NAMES:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise BrowserError(
-        f"found none of {', '.join(_NAMES)}; the tests of the site open it in a real browser: "
-        "install the package chromium (Debian, Ubuntu, Fedora) or Google Chrome"
-    )
+    """The browser did not start, or a script in the page failed."""
 
 
 class Browser:
@@ -67,7 +56,8 @@ class Browser:
     last: addresses asked for; uncaught exceptions, failed loads, console errors and warnings.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answer_s: float = _ANSWER_S) -> None:
+        """Start it; a command that is not answered within ``answer_s`` seconds is an error."""
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self._count = 0
@@ -82,7 +72,7 @@ class Browser:
         )
         self._socket: websocket.WebSocket | None = None
         try:
-            self._socket = websocket.create_connection(self._find_target(), timeout=_ANSWER_S)
+            self._socket = websocket.create_connection(self._find_target(), timeout=answer_s)
             for domain in ("Page", "Network", "Runtime", "Log"):
                 self.command(f"{domain}.enable")
         except BaseException:

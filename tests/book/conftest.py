@@ -11,6 +11,7 @@ import pytest
 from browser import Browser
 from sample_book import make_sample_book
 from sample_trials import make_trials_book
+from whole_book import make_whole_book
 
 from sizebook.book.site import build_site
 
@@ -66,6 +67,20 @@ def trials_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make_trials_book(tmp_path_factory.mktemp("trials"))
     build_site(root)
     return root
+
+
+@pytest.fixture(scope="session")
+def whole_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a small book with every kind of page, built once."""
+    root = make_whole_book(tmp_path_factory.mktemp("whole"))
+    build_site(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def whole_site(whole_root: Path) -> Path:
+    """Give the folder of its HTML."""
+    return whole_root / "_build" / "html"
 
 
 @pytest.fixture(scope="session")

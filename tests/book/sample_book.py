@@ -14,8 +14,10 @@ import nbformat
 import polars as pl
 from great_tables import GT
 
+from sizebook.report import calculator
 from sizebook.report.page import EvidenceSource, Page
 from sizebook.report.theme import treatment_scale
+from sizebook.stats.sizing import MIB, Domain, Heap, Response, SizingModel
 
 PROJECT = Path(__file__).parents[2]
 HOSTILE = "<script>window.stolen = 1</script> {val}`x#y` *a* [l](javascript:1) & \"q\" 'q' $x$"
@@ -70,6 +72,17 @@ Nothing is measured here, but {cite:t}`sample2000` is quoted and {val}`chapters/
 
 BIBLIOGRAPHY = "@misc{sample2000, author={Sample, Sam}, title={Synthetic}, year={2000}}\n"
 
+MODEL = SizingModel(
+    name="late knee",
+    response=Response(231.7, 0.0031, 0.0, 0.0113, 2.3, 1.0, 1.17),
+    tail=(2.81, 1.04),
+    bands={"mean": 1.31, "p95": 1.47, "rate": 1.08},
+    level=0.9,
+    domain=Domain((0.25, 1.0), (1, 2), (9.0, 228.0), (10.0, 400.0), (1.0, None), (0.004, 2.9)),
+    heap=Heap(61.3 * MIB, 151.0 * MIB, 2.1e-4, 1.7e-4, 2.6e-4, 0.05, 1.2),
+)
+"""Made up; no number of it was measured."""
+
 
 def make_sample_book(root: Path) -> Path:
     """Write the sample book below ``root`` with the project's own configuration; give ``root``."""
@@ -122,6 +135,17 @@ def write_beta(root: Path) -> None:
         cell(lambda: page.figure(chart, "bars", HOSTILE, HOSTILE, doubts=[HOSTILE]), "remove-input")
         cell(lambda: page.table(GT(frame), "rows", HOSTILE, doubts=[HOSTILE]), "remove-input")
         cell(lambda: page.prose("It said {words} and **{count:d}**.", words=HOSTILE, count=2))
+
+
+def write_sized(root: Path) -> None:
+    """Write the executed notebook with a calculator."""
+    with executed_notebook(root, "sized", "Sizing (synthetic)") as (page, cell):
+        asked = calculator.questions(MODEL, (0.05, 0.5))
+        cell(
+            lambda: calculator.publish(
+                page, MODEL, asked, "calculator", f"Synthetic. {HOSTILE}", trials=[]
+            )
+        )
 
 
 @contextmanager

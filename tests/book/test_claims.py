@@ -83,6 +83,14 @@ def test_each_claim_has_one_row_with_a_verdict_or_a_reason(book: Path) -> None:
     assert counts["gateway-2012"]["not transferable"] == 1
 
 
+def test_a_chapter_that_was_not_run_here_is_no_fault(book: Path) -> None:
+    """Its claims say what runs it; the command lists them and ends well."""
+    (book / "book" / "chapters" / "gamma.ipynb").unlink()
+    rows = {row["claim_id"]: row for row in ask(book)}
+    assert rows["gw-size-1"]["state"] == "not run"
+    assert rows["gw-size-1"]["reason"].endswith("has not been run: 'sizebook run gamma'")
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

@@ -17,9 +17,10 @@ from synthetic_bundles import host_run
 from sizebook.book import evidence_html, trial_pages
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
-from sizebook.book.trial_words import done_words, host_words
+from sizebook.book.trial_words import done_words, host_words, network_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
+from sizebook.model.network import LinkSpec, NetworkSpec
 
 BUILT_PAGE_BYTES = 250_000
 BEGIN_NS = 5_000_000_000
@@ -343,4 +344,18 @@ def test_hosts_are_told_with_their_limits_and_what_they_saw() -> None:
         "CPU limit": "",
         "CPU weight": "256",
         "memory": "1024 MiB",
+    }
+
+
+def test_a_network_is_told_link_by_link():
+    """What was asked for; a deployment that says nothing of it has none to tell."""
+    hosts = [HostSpec(name=name, mode="namespace") for name in ("web", "db")]
+    tiers = Deployment(roles=(JvmRole(role="app"),)).on(*hosts, app="web")
+    assert network_words(tiers) == {}
+    link = LinkSpec(ends=("web", "db"), frame_bytes=8996, rate_mbit_per_s=100, delay_ms=0.5)
+    network = NetworkSpec(router_mbit_per_s=40, offloads=False, links=(link,))
+    assert network_words(tiers.connected(network)) == {
+        "shared": "frames of 1500 bytes, one router of 40 Mbit/s for all",
+        "web to db": "frames of 8996 bytes, 100 Mbit/s, delayed by 0.5 ms",
+        "offloads": "off",
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -59,8 +59,14 @@ def open_rows(intended_ns: np.ndarray, latency_ns: np.ndarray) -> pl.DataFrame:
 
 
 def rows_from(
-    intended: np.ndarray, start: np.ndarray, service: np.ndarray, user: np.ndarray
+    intended: np.ndarray,
+    start: np.ndarray,
+    service: np.ndarray,
+    user: np.ndarray,
+    **columns: Sequence[Any],
 ) -> pl.DataFrame:
+    """Return one good request a time; ``columns`` are what else is known of them."""
+    phases = [intended < MEASURED, intended < END]
     frame = pl.DataFrame(
         {
             "intended_ns": intended,
@@ -76,8 +82,9 @@ def rows_from(
             "iteration": np.arange(intended.size),
             "user": user,
             "worker": 0,
-            "phase": np.where(intended < MEASURED, "warm-up", "measured"),
+            "phase": np.select(phases, ["warm-up", "measured"], "drain"),
         }
+        | columns
     ).sort("start_ns")
     return frame.cast({name: getattr(pl, kind) for name, kind in REQUEST_COLUMNS.items()})
 
@@ -90,6 +97,13 @@ def counter_rows(changes: dict[tuple[str, str], float]) -> pl.DataFrame:
         rows.append((END + S, "local", source, metric, 1000.0 + rise))
     kinds = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
     return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def readings_of(*rows: tuple[float, str, str, float | None]) -> pl.DataFrame:
+    """Return readings on this machine: (seconds after the first request, source, metric, value)."""
+    kinds = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
+    given = [(BEGIN + round(at_s * S), "local", *rest) for at_s, *rest in rows]
+    return pl.DataFrame(given, schema=kinds, orient="row")
 
 
 def host_run(**changes: Any) -> HostRun:
@@ -139,6 +153,8 @@ def write_synthetic(
     events: tuple[StackEvent, ...] = (),
     hosts: tuple[HostRun, ...] = (),
     logs: Mapping[str, str] = MappingProxyType({}),
+    key: str = "0" * 64,
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> Bundle:
     """Write a synthetic bundle, good unless told otherwise, and return it."""
     rows = closed_rows() if rows is None else rows
@@ -165,7 +181,7 @@ def write_synthetic(
         else counters
     )
     record = BundleRecord(
-        key="0" * 64,
+        key=key,
         trial=spec
         or TrialSpec(
             chapter="synthetic",
@@ -178,6 +194,7 @@ def write_synthetic(
                 locustfile="synthetic.py",
                 arrivals=arrivals,
                 phases=Phases(warmup_s=2.0, measured_s=10.0),
+                settings=dict(settings),
                 cpus=cpus,
             ),
             allowance=allowance,

@@ -12,7 +12,7 @@ import synthetic_bundles as made
 from sizebook.checks import RULES, judge
 from sizebook.checks.steady import counted, steady_of
 from sizebook.model.bundle import PhaseMark, StackEvent
-from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, JvmRole
 from sizebook.model.load import (
     ClosedLoop,
     LoadProfile,
@@ -22,7 +22,14 @@ from sizebook.model.load import (
     Phases,
     RampArrivals,
 )
-from sizebook.model.trial import Allowance, Exhaustion, Stored, TrialSpec
+from sizebook.model.trial import (
+    Allowance,
+    Disturbance,
+    Exhaustion,
+    HostLimits,
+    Stored,
+    TrialSpec,
+)
 from sizebook.model.verdict import Finding
 from sizebook.store import open_bundle
 from sizebook.store.once import Once
@@ -103,7 +110,12 @@ BY_PASSES = {"facts": {"results": "passes"}, "rows": made.closed_rows(users=1, s
 
 
 def storing(
-    rise: float, each: int = 1, bad: int = 0, status: int = 200, error: str = "status"
+    rise: float,
+    each: int = 1,
+    bad: int = 0,
+    status: int = 200,
+    error: str = "status",
+    filled: Stored | None = None,
 ) -> dict[str, Any]:
     """4800 requests that leave so many rows each, ``bad`` of them failed; a table that rises."""
     spec = TrialSpec(
@@ -119,10 +131,39 @@ def storing(
             phases=Phases(warmup_s=2.0, measured_s=10.0),
         ),
         probe_interval_s=60.0,
-        stores={"thing": "detail" if each == 1 else Stored(request="detail", each=each)},
+        stores={
+            "thing": filled or ("detail" if each == 1 else Stored(request="detail", each=each))
+        },
     )
     rows = with_errors(bad, error, status) if bad else made.closed_rows()
     return {"spec": spec, "rows": rows, "counters": {("rows", "rows_stored/thing"): rise}}
+
+
+def resized(at_s: float) -> dict[str, Any]:
+    """A drifting trial whose host got another limit."""
+    spec = exhausted()["spec"].model_copy(
+        update={
+            "disturbances": (
+                Disturbance(
+                    at_s=at_s, action="resize", node="app-1", limits=HostLimits(cpu_limit=1.0)
+                ),
+            )
+        }
+    )
+    return {"rows": drifting(), "spec": spec}
+
+
+def balanced(good: float, bad_5xx: float = 0.0, *, bad: int = 0, status: int = 0) -> dict[str, Any]:
+    """A balancer that counted so many answers of 2xx and 5xx, and requests that failed so."""
+    said = {2: good, 3: 0.0, 4: 0.0, 5: bad_5xx}
+    return {
+        "deployment": Deployment(roles=(JvmRole(role="app", nodes=2), BalancerRole())),
+        "rows": with_errors(bad, "status", status) if bad else made.closed_rows(),
+        "counters": {
+            ("balancer", f"balancer_answers_{kind}xx/clients"): count
+            for kind, count in said.items()
+        },
+    }
 
 
 def misdirected(number: int) -> pl.DataFrame:
@@ -229,6 +270,22 @@ def exhausted(*nodes: str, may: str = "") -> dict[str, Any]:
     return {"spec": spec, "events": events}
 
 
+def thinking(think_s: float = 1.0, stated_s: float | None = None, **changes: Any) -> dict[str, Any]:
+    """Users who pause at random between requests of 10 ms, as long as stated or not."""
+    random = np.random.Generator(np.random.PCG64(7))
+    starts, users = [], []
+    for user in range(200):
+        at_s = BEGIN / S
+        while at_s < END / S:
+            starts.append(round(at_s * S))
+            users.append(user)
+            at_s += 0.01 + think_s * random.standard_exponential()
+    start = np.array(starts, dtype=np.int64)
+    rows = made.rows_from(start, start, np.full(start.size, 10_000_000), np.array(users))
+    arrivals = ClosedLoop(users=200, think_s=stated_s or think_s, think_random=True)
+    return {"rows": rows, "arrivals": arrivals} | changes
+
+
 AWAY = {"readings": pl.concat([read_at(S), read_at(S, without=(4 * S, 9 * S), source="jvm/app-1")])}
 """A node of which nothing was read for five seconds."""
 
@@ -255,12 +312,19 @@ PASSING: dict[str, list[dict[str, Any]]] = {
         storing(4800.0),
         storing(4795.0, bad=10, status=0),
         storing(4790.0, bad=10, status=500),
+        storing(4795.0, bad=10, status=200, error="body"),
         storing(4795.0, bad=10, status=504),
         storing(4790.0, bad=10, status=0, error="connect"),
         storing(4800.0 * 50, each=50),
         storing(4790.0 * 50, each=50, bad=10, status=503),
         storing(4790.0 * 50 + 120, each=50, bad=10, status=503),
         storing(4700.0 * 50, each=50) | {"rows": misdirected(100)},
+        storing(4800.0, filled=Stored(request="other", also=("detail",))),
+    ],
+    "SB107-balancer-count": [
+        balanced(4800.0),
+        balanced(4790.0, 10.0, bad=10, status=503),
+        balanced(4795.0, bad=10, status=0),
     ],
     "SB201-generator-cpu": [{}, {"cpus": (), "facts": {"cpu_s": 10.0}}],
     "SB202-generator-lag": [{}, {"facts": {"lag_p99_ms": 1.2}}],
@@ -283,6 +347,7 @@ PASSING: dict[str, list[dict[str, Any]]] = {
         opened(due=np.append(constant(), END + S)),
         opened(due=np.append(constant(), END - 1), facts={"dropped": 1, "issued": 1201}),
     ],
+    "SB304-think": [thinking(), thinking(20.0)],
     "SB401-steal": [{}],
     "SB106-memory": [
         {},
@@ -362,6 +427,12 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (storing(4800.0 * 50 + 1, each=50, bad=10, status=503), "failed"),
         (storing(4800.0 * 50, each=50) | {"rows": misdirected(100)}, "failed"),
     ],
+    "SB107-balancer-count": [
+        (balanced(4799.0), "failed"),
+        (balanced(4801.0), "failed"),
+        (balanced(4800.0, 1.0), "failed"),
+        (balanced(4801.0, bad=10, status=0) | {"rows": made.closed_rows()}, "failed"),
+    ],
     "SB201-generator-cpu": [
         ({"facts": {"cpu_s": 11.5}}, "generator-bound"),
         ({"facts": {"cpu_s": 11.5}, "cpus": (0, 1)}, "generator-bound"),
@@ -405,6 +476,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (opened(due=constant()[:-1], facts={"dropped": 1, "issued": 1201}), "failed"),
         (opened(due=np.append(constant(), END - 1)), "failed"),
     ],
+    "SB304-think": [(thinking(1.2, 1.0), "failed"), (thinking(1.0, 1.2), "failed")],
     "SB403-throttling": [
         ({"counters": {("cgroup/all", "cgroup_throttled_s"): 0.5}}, "noisy")
     ],
@@ -418,6 +490,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "SB501-samples": [({"rows": made.closed_rows(users=1, service_ns=S)}, "noisy")],
     "SB601-steady": [
+        (resized(at_s=0.0), "no steady state"),
         ({"rows": drifting()}, "no steady state"),
         ({"rows": drifting(), "events": done_to("app-1", "spike")}, "no steady state"),
         ({"rows": wandering()}, "noisy"),
@@ -445,6 +518,11 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
         storing(0.0) | {"counters": {}},
         storing(0.0) | {"rows": made.closed_rows().clear()},
     ],
+    "SB107-balancer-count": [
+        {},
+        balanced(4800.0) | {"counters": {("balancer", "balancer_sessions/all"): 1.0}},
+        balanced(4800.0) | {"with_requests": False},
+    ],
     "SB201-generator-cpu": [{"with_facts": False}, {"facts": {"wall_s": 0.0}}],
     "SB202-generator-lag": [{"with_facts": False}, {"rows": made.closed_rows(1, S)}],
     "SB203-own-time": [opened(), paced(), {"arrivals": ClosedLoop(users=4, think_s=1.0)}],
@@ -454,6 +532,13 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "SB401-steal": [{"counters": {}}, {"phases": NEVER_MEASURED}],
     "SB402-swapping": [{"counters": {}}, {"counters": {("host", "swap_in_bytes"): 0.0}}],
     "SB303-schedule": [{}, opened(), opened(due=constant(), with_facts=False)],
+    "SB304-think": [
+        {},
+        opened(),
+        {"arrivals": ClosedLoop(users=4, think_s=1.0)},
+        thinking(with_requests=False),
+        thinking(phases=NEVER_MEASURED),
+    ],
     "SB403-throttling": [{}, {"phases": NEVER_MEASURED}],
     "SB405-readings": [{"phases": NEVER_MEASURED}],
     "SB404-wall-clock": [{}, {"execution_facts": {"wall_drift_ns": 0}, "phases": ()}],
@@ -464,6 +549,10 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
         {"with_requests": False},
         {"phases": NEVER_MEASURED},
         {"rows": drifting(), "events": done_to("app-1")},
+        {"rows": drifting(), "events": done_to("app-1", "hang")},
+        {"rows": drifting(), "events": done_to("app-1", "stop")},
+        opened(arrivals=RAMP),
+        resized(at_s=5.0),
     ],
     "SB602-jit": [
         exhausted(may="app-1")

@@ -133,3 +133,12 @@ def test_wall_clock_counts_from_the_first_line():
         rows.append(f"[{time}+0000][info][gc] {text}\n")
     log = read_gc_log("".join(rows).encode())
     assert log.collections["end_s"].to_list() == [1.5]
+
+
+def test_threads_of_a_collection():
+    """G1 says how many threads of how many did each task."""
+    head = "[2.000s][48592436753141ns][info][gc,task] "
+    said = "GC(7) Using 1 workers of 2 for evacuation"
+    log = read_gc_log(f"{head}Using G1\n{head}{said}\n{head}Using 3 workers\n".encode())
+    assert log.workers.select("id", "used", "most", "task").rows() == [(7, 1, 2, "evacuation")]
+    assert log.workers["at_ns"].to_list() == [48592436753141]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,8 +16,12 @@ from sizebook.hosts.image import AppImage, ImagePlan, build_image, python_progra
 from sizebook.hosts.kinds import boots, mode_kinds
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import HostSpec
+from sizebook.model.inventory import Inventory
+from sizebook.model.network import NetworkSpec
 from sizebook.store import find_project
 
+MACHINE = "SIZEBOOK_TEST_MACHINE"
+"""Environment variable with a host of an inventory: the other machine of these tests."""
 KINDS = mode_kinds(find_project(Path(__file__)).state)
 
 
@@ -33,8 +38,9 @@ class Ground:
     def image(self) -> AppImage:
         return build_image(ImagePlan(mount_points=(self.scratch,)), self.state)
 
-    def opened(self, *specs: HostSpec) -> Any:
-        """Return ``opened_hosts`` of these specifications."""
+    def opened(self, *specs: HostSpec, connected: NetworkSpec | None = None) -> Any:
+        """Return ``opened_hosts`` of these specifications; those of mode ssh are one machine."""
+        far = {spec.name: json.loads(os.environ[MACHINE]) for spec in specs if spec.is_elsewhere}
         return opened_hosts(
             specs,
             boots(KINDS),
@@ -43,6 +49,8 @@ class Ground:
             state=self.state,
             local=self.local,
             guard=self.guard,
+            connected=connected,
+            inventory=Inventory.model_validate_json(json.dumps({"hosts": far})) if far else None,
         )
 
     def run(self, host: Host, code: str, **options: Any) -> tuple[int | None, str]:

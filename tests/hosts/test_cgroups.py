@@ -6,7 +6,8 @@ Version 2 is held against folders of plain files; version 1 and the machine's ow
 import pytest
 
 from sizebook.hosts import Guard
-from sizebook.hosts.cgroups import ControlGroup, Hierarchy, find_hierarchies
+from sizebook.hosts.cgroups import ControlGroup
+from sizebook.hosts.inside.groups import Hierarchy, find_hierarchies
 from sizebook.model.errors import HostLacksError
 
 MOUNTS = """\

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.hosts.conftest import MACHINE
+from tests.hosts.ssh_server import SshServer
 
 from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 KINDS = {kind.mode: kind for kind in mode_kinds(find_project(Path(__file__)).state)}
 SLOW = ("user-space-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm")
 ALL = os.environ.get("SIZEBOOK_GUESTS") == "all"
-MODES = [mode for mode in KINDS if ALL or mode not in SLOW]
+MODES = [mode for mode in (*KINDS, "ssh") if ALL or mode not in SLOW]
 OWN_KERNEL = ("user-space-kernel", "paravirtual-kernel", *SLOW[1:])
 BURN = "import time\nwhile time.process_time() < {}: pass"
 """Takes so many seconds of CPU time, whatever else the machine does."""
@@ -37,18 +39,35 @@ WAITS += "\nif first and second: os.waitpid(-1, 0)"
 MEMORY_MIB = 400
 
 
-def kind_of(mode):
-    """Return the kind of a mode that this machine seems to have; skip the test otherwise."""
+@pytest.fixture(scope="session", autouse=True)
+def other_machine(tmp_path_factory):
+    """An ssh server at another address of this machine; none where there is no sshd."""
     try:
-        KINDS[mode].look()
+        server = SshServer(tmp_path_factory.mktemp("other") / "ssh", "127.0.0.7")
+    except pytest.skip.Exception:
+        yield
+        return
+    os.environ[MACHINE] = json.dumps(server.host())
+    yield
+    server.close()
+    assert sorted(path.name for path in server.home().iterdir()) == ["images", "run"]
+    assert list((server.home() / "run").iterdir()) == []
+
+
+def check_mode(mode):
+    """Skip the test if this machine seems not to have hosts of a mode."""
+    if mode == "ssh" and MACHINE not in os.environ:
+        pytest.skip("no ssh server")
+    try:
+        if mode in KINDS:
+            KINDS[mode].look()
     except UserError as error:
         pytest.skip(error.found)
-    return KINDS[mode]
 
 
 @pytest.fixture(scope="module", params=MODES)
 def host(request, ground):
-    kind_of(request.param)
+    check_mode(request.param)
     spec = HostSpec(name=new_name(), mode=request.param, memory_mib=MEMORY_MIB, disk_mib=200)
     with ground.opened(spec) as hosts:
         yield hosts[spec.name]
@@ -84,7 +103,7 @@ def test_a_process_ends_with_its_code_and_leaves_its_words(host, ground):
 
 def test_exactly_the_environment_given(host, ground):
     tell = "import os; print(sorted(k for k in os.environ if k != 'LC_CTYPE'), os.getcwd())"
-    folder = ground.scratch / "new" / "folder"
+    folder = ground.scratch / host.name / "new" / "folder"
     code, said = ground.run(host, tell, env={"ONLY": "1"}, cwd=folder)
     assert (code, said) == (0, f"['ONLY'] {folder}")
 
@@ -95,7 +114,7 @@ def test_it_is_stopped_as_it_was_asked_for(host, ground):
     stubborn = host.start(
         "stubborn",
         ground.words(code + "; print('up', flush=True); [time.sleep(9) for _ in 'ab']"),
-        log=ground.scratch / "stubborn.log",
+        log=ground.scratch / host.name / "stubborn.log",
     )
     assert wait_until(lambda: stubborn.log_tail() == "up")
     assert stubborn.exit_code is None
@@ -105,15 +124,36 @@ def test_it_is_stopped_as_it_was_asked_for(host, ground):
         sleeper = host.start(
             "sleeper",
             ["sleep", "60"],
-            log=ground.scratch / "sleeper.log",
+            log=ground.scratch / host.name / "sleeper.log",
             stop_signal=signal.SIGINT,
         )
         assert host.stop(sleeper, grace_s) == -number
 
 
+def test_a_suspended_process_stands_still_and_goes_on(host, ground):
+    """It says nothing until it is resumed; asked to end meanwhile, it ends as it was asked."""
+    code = "import time\nwhile True: print(1, flush=True); time.sleep(0.01)"
+    ticking = host.start("ticking", ground.words(code), log=ground.scratch / "ticking.log")
+
+    def said():
+        return len(ticking.log_tail(10_000).splitlines())
+
+    assert wait_until(lambda: said() > 0)
+    ticking.signal(signal.SIGSTOP)
+    before = said()
+    time.sleep(0.2)
+    assert said() - before <= 1  # one line may have been on its way
+    ticking.signal(signal.SIGCONT)
+    assert wait_until(lambda: said() > before + 1)
+    ticking.signal(signal.SIGSTOP)
+    assert host.stop(ticking) == -signal.SIGTERM
+    ticking.signal(signal.SIGSTOP)  # nothing happens to what has ended
+    ticking.signal(signal.SIGCONT)
+
+
 def test_a_missing_program_is_a_clear_message(host, ground):
     with pytest.raises(HostLacksError, match="no-such-program"):
-        host.start("p", ["no-such-program"], log=ground.scratch / "p.log")
+        host.start("p", ["no-such-program"], log=ground.scratch / host.name / "p.log")
 
 
 def test_another_user_runs_it(host, ground):
@@ -121,16 +161,19 @@ def test_another_user_runs_it(host, ground):
     for folder in (ground.state, *ground.state.parents):
         if folder.stat().st_mode & 0o011 != 0o011:
             folder.chmod(folder.stat().st_mode | 0o011)
-    if host.mode == "bare" and not os.access(Path(ground.python).parents[3], os.X_OK):
+    if host.shares_files and not os.access(Path(ground.python).parents[3], os.X_OK):
         pytest.skip("no other user can reach Python here")
-    folder = ground.scratch / "nobody"
-    process = host.start("id", ["id", "-u"], log=ground.scratch / "id.log", user=65534)
+    folder = ground.scratch / host.name / "nobody"
+    process = host.start("id", ["id", "-u"], log=ground.scratch / host.name / "id.log", user=65534)
     assert process.wait(10) == 0
     assert process.log_tail() == "65534"
     (ground.state / "empty").mkdir(exist_ok=True)
     host.put(ground.state / "empty", folder, owner=65534)
     writer = host.start(
-        "touch", ["touch", str(folder / "mine")], log=ground.scratch / "touch.log", user=65534
+        "touch",
+        ["touch", str(folder / "mine")],
+        log=ground.scratch / host.name / "touch.log",
+        user=65534,
     )
     assert writer.wait(10) == 0, writer.log_tail()
     code, said = ground.run(host, f"import os; print(os.stat({str(folder / 'mine')!r}).st_uid)")
@@ -151,7 +194,7 @@ def test_servers_on_it_are_reached_at_its_address(host, ground):
     server = host.start(
         "server",
         [*ground.words(SERVER), host.address, str(port)],
-        log=ground.scratch / "server.log",
+        log=ground.scratch / host.name / "server.log",
     )
     assert wait_until(lambda: server.log_tail(1) == "listening"), server.log_tail()
     with socket.create_connection((host.address, port), 10) as client:
@@ -163,7 +206,10 @@ def test_servers_on_it_are_reached_at_its_address(host, ground):
 
 def test_files_go_in_and_come_out(host, ground):
     """With mode and time, and at the same paths; a grown file is whole afterwards."""
-    source, folder = ground.state / f"source-{host.mode}", ground.scratch / f"files-{host.mode}"
+    source, folder = (
+        ground.state / f"source-{host.mode}",
+        ground.scratch / host.name / f"files-{host.mode}",
+    )
     (source / "below").mkdir(parents=True)
     (source / "below" / "data").write_bytes(os.urandom(2_500_000))
     (source / "script").write_text("#!/bin/sh\necho it runs\n")
@@ -181,14 +227,14 @@ def test_files_go_in_and_come_out(host, ground):
     ground.run(host, f"open({str(folder / 'below' / 'data')!r}, 'ab').write(b'more')")
     host.bring(folder)
     assert (folder / "below" / "data").stat().st_size == 2_500_004
-    host.bring(ground.scratch / "not there")
+    host.bring(ground.scratch / host.name / "not there")
 
 
 def test_it_tells_what_processes_use(host, ground):
     burner = host.start(
         "burner",
         ground.words(BURN.format(0.5) + "\nprint('done', flush=True); time.sleep(60)"),
-        log=ground.scratch / "burner.log",
+        log=ground.scratch / host.name / "burner.log",
     )
     assert wait_until(lambda: burner.log_tail() == "done", 30)
     view = host.inside({"burner": burner.inner_pid, "none": 2**22 - 1})
@@ -237,7 +283,7 @@ def group_names(group):
 def test_it_runs_on_the_cpus_that_it_has(host, ground):
     """All of it, kernel and devices included, moves at once and back."""
     group = next(Path("/sys/fs/cgroup").glob(f"**/sb-*-{host.name}/cgroup.procs"))
-    sleeper = host.start("sleeper", ["sleep", "60"], log=ground.scratch / "sleeper.log")
+    sleeper = host.start("sleeper", ["sleep", "60"], log=ground.scratch / host.name / "sleeper.log")
     last = usable_cpus()[-1]
     host.set_limits(None, None, (last,))
     assert wait_until(lambda: "sleep" in group_names(group) or host.mode in OWN_KERNEL)
@@ -251,24 +297,34 @@ def test_it_runs_on_the_cpus_that_it_has(host, ground):
     host.stop(sleeper, grace_s=0)
 
 
-def test_memory_ends_where_the_limit_is(host, ground):
-    """Who wants more is killed or refused; the host goes on."""
-    code, _ = ground.run(host, f"x = b'x' * ({MEMORY_MIB * 2} << 20); print(len(x))")
-    assert code not in (0, None)
-    assert ground.run(host, "print('alive')") == (0, "alive")
+@pytest.mark.parametrize("mode", MODES)
+def test_memory_ends_where_the_limit_is(mode, ground):
+    """Who wants more is killed or refused; the host goes on, or is known to have ended, and why."""
+    check_mode(mode)
+    spec = HostSpec(name=new_name(), mode=mode, memory_mib=256, disk_mib=100)
+    with ground.opened(spec) as hosts:
+        host = hosts[spec.name]
+        eat = ground.words("x = b'x' * (512 << 20); print(len(x))")
+        eater = host.start("eater", eat, log=ground.scratch / "eater.log")
+        assert eater.wait(60) not in (0, None)
+        if mode == "user-space-kernel":  # its kernel is one of the processes that the limit kills
+            with pytest.raises(TrialError, match="killed at the limit of 256 MiB of memory"):
+                host.clock()
+        else:
+            assert ground.run(host, "print('alive')") == (0, "alive")
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_two_hosts_reach_each_other(mode, ground):
     """Roles on different hosts talk to each other at the hosts' addresses."""
-    kind_of(mode)
+    check_mode(mode)
     specs = [HostSpec(name=name, mode=mode, memory_mib=256, disk_mib=100) for name in ("a", "b")]
     with ground.opened(*specs) as hosts:
         port = hosts["a"].free_port()
         server = hosts["a"].start(
             "server",
             [*ground.words(SERVER), hosts["a"].address, str(port)],
-            log=ground.scratch / "server.log",
+            log=ground.scratch / mode / "server.log",
         )
         assert wait_until(lambda: server.log_tail(1) == "listening"), server.log_tail()
         ask = "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])))"
@@ -279,7 +335,7 @@ def test_two_hosts_reach_each_other(mode, ground):
                 hosts["a"].address,
                 str(port),
             ],
-            log=ground.scratch / "client.log",
+            log=ground.scratch / mode / "client.log",
         )
         assert client.wait(20) == 0, client.log_tail()
         assert client.log_tail() == "b'X'"
@@ -322,6 +378,10 @@ def left_of(name, state, address):
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/sb-*-{name}")]
     groups += [str(path) for path in Path("/sys/fs/cgroup").glob(f"sb-*-{name}")]
     files = [path.name for path in (state / "hosts" / "run").glob("*")]
+    if MACHINE in os.environ:
+        other = Path(json.loads(os.environ[MACHINE])["key"]).parent
+        there = other / "home" / "root" / ".cache" / "sizebook"
+        files += [str(path) for path in there.glob(f"*-{name}")]
     running = []
     for process in psutil.process_iter(["cmdline", "pid"]):
         said = " ".join(process.info["cmdline"] or [])
@@ -333,11 +393,17 @@ def left_of(name, state, address):
     return spaces + groups + files + running + mounts
 
 
+def told_all(ledgers):
+    """Return whether the guard has written down what it was told: nothing more for a while."""
+    ages = [time.time() - file.stat().st_mtime for file in ledgers.glob("processes-*.txt")]
+    return bool(ages) and min(ages) > 0.5
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("how", ["end", "failure", "interrupt", "kill", "kill all"])
 def test_nothing_is_left_of_it(mode, how, tmp_path):
     """However the harness ends; where its guard was killed too, the next start clears up."""
-    kind_of(mode)
+    check_mode(mode)
     (tmp_path / "run").mkdir()
     name = new_name()
     code = HARNESS.format(tests=str(Path(__file__).parent))
@@ -350,6 +416,7 @@ def test_nothing_is_left_of_it(mode, how, tmp_path):
         if how.startswith(("kill", "interrupt")):
             assert left_of(name, tmp_path, address)
             guards = psutil.Process(harness.pid).children() if how == "kill all" else []
+            assert not guards or wait_until(lambda: told_all(tmp_path / "guard"))
             for guard in [one for one in guards if any("guard.py" in w for w in one.cmdline())]:
                 guard.kill()
             harness.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGKILL)
@@ -363,7 +430,7 @@ def test_nothing_is_left_of_it(mode, how, tmp_path):
 
 def test_a_host_that_does_not_come_up_leaves_nothing(ground, monkeypatch):
     """Its program ends at once: the reason is told."""
-    kind_of("container")
+    check_mode("container")
     monkeypatch.setattr(type(ground.image()), "python", Path("/no/python"))
     with (
         pytest.raises(TrialError, match="host broken is not up: runc ended with"),

@@ -136,6 +136,16 @@ def test_a_killed_harness_leaves_no_process(tmp_path):
     assert wait_until(lambda: not list((tmp_path / "guard").iterdir()))
 
 
+def test_a_killed_harness_leaves_nothing_suspended(tmp_path):
+    """A process that stands still (SIGSTOP) is ended as well."""
+    harness, child = start_harness(tmp_path)
+    psutil.Process(child).suspend()
+    harness.kill()
+    harness.communicate()
+    assert wait_until(lambda: not psutil.pid_exists(child))
+    assert wait_until(lambda: not list((tmp_path / "guard").iterdir()))
+
+
 def test_the_next_start_ends_what_a_killed_guard_left(tmp_path):
     """kill -9 of harness and guard: the ledger on disk is enough."""
     harness, child = start_harness(tmp_path)

@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,16 @@ def test_the_lab_process_never_imports_locust():
         "import sys, sizebook.lab.measuring, sizebook.report, sizebook.book.notebooks; "
         "assert not {'locust', 'gevent'} & set(sys.modules), 'locust or gevent is loaded'"
     )
-    import sys
-
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_starting_takes_no_longer_than_it_must():
+    """No grammar of addresses is compiled, and no distribution made, before it is needed."""
+    modules = "sizebook.lab, sizebook.report, sizebook.book.notebooks, sizebook.book.sphinx_ext"
+    code = f"import sys, {modules}; print({{'lark', 'scipy.stats'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def tracked_files() -> list[Path]:

@@ -22,6 +22,15 @@ class Stack:
     def kill(self, name):
         self.done.append(("kill", name))
 
+    def suspend(self, name):
+        self.done.append(("suspend", name))
+
+    def resume(self, name):
+        self.done.append(("resume", name))
+
+    def stop(self, name):
+        self.done.append(("stop", name))
+
     def start_again(self, name):
         if self.failing:
             raise TrialError(found="no", expected="yes", next_step="again")
@@ -59,6 +68,16 @@ def test_events_are_done_after_their_times_and_in_order():
     assert all(event.end_ns >= event.begin_ns for event in events)
 
 
+def test_what_is_due_before_the_measured_phase_is_done_as_the_load_begins():
+    """A time below 0 counts back into warm-up and ramp, and no further than the load's begin."""
+    stack, begin_ns, events = Stack(), time.monotonic_ns(), []
+    with disturbed(stack, spec(one(-3600.0, "kill"), one(-0.02, "kill")), begin_ns, events):
+        wait_for(events, 2)
+    since_s = sorted((event.begin_ns - begin_ns) / 1e9 for event in events)
+    assert since_s[0] >= 0.0
+    assert since_s[1] >= 0.01
+
+
 class Host:
     """Notes what is started on it, and that it is stopped."""
 
@@ -94,11 +113,75 @@ def test_a_spike_computes_on_the_nodes_cpus_until_it_is_over(tmp_path, cpus, nam
         assert (host.running, [event.action for event in events]) == ([], ["spike"])
 
 
-@pytest.mark.parametrize(("action", "for_s"), [("spike", 0.0), ("page-out", 0.0), ("kill", 1.0)])
+@pytest.mark.parametrize(
+    ("action", "for_s"), [("spike", 0.0), ("page-out", 0.0), ("hang", 0.0), ("kill", 1.0)]
+)
 def test_only_what_lasts_has_a_length(action, for_s):
     """Nothing else lasts."""
     with pytest.raises(ValueError, match="have a length"):
         Disturbance(at_s=0.0, action=action, node="app-1", for_s=for_s)
+
+
+class Balancer:
+    """Notes its orders in the stack's list; a node has two requests under way when it is asked."""
+
+    def __init__(self, done):
+        self.done = done
+        self.busy = [2, 1, 0]
+
+    def drain(self, name):
+        self.done.append(("drain", name))
+
+    def take_out(self, name):
+        self.done.append(("take out", name))
+
+    def put_back(self, name):
+        self.done.append(("put back", name))
+
+    def under_way(self, name):
+        return self.busy.pop(0)
+
+
+def test_a_node_hangs_for_its_time_and_goes_on():
+    """Also where the load is over before: nothing is left standing still."""
+    for for_s in (0.05, 3600.0):
+        stack, events = Stack(), []
+        hang = Disturbance(at_s=0.0, action="hang", node="app-1", for_s=for_s)
+        with disturbed(stack, spec(hang), time.monotonic_ns(), events):
+            wait_for(stack.done, 1)
+            if for_s < 1:
+                wait_for(events, 1)
+        assert stack.done == [("suspend", "app-1"), ("resume", "app-1")]
+        assert [(one.action, one.is_end, one.is_outage) for one in events] == [
+            ("hang", False, True)
+        ]
+
+
+@pytest.mark.parametrize("action", ["drain", "renew"])
+def test_a_node_is_drained_in_good_order(action):
+    """No new sessions, then nothing at all, then its answers are awaited; only then it ends."""
+    stack, events = Stack(), []
+    stack.balancer = Balancer(stack.done)
+    drain = Disturbance(at_s=0.0, action=action, node="app-1", for_s=0.02)
+    with disturbed(stack, spec(drain), time.monotonic_ns(), events):
+        wait_for(events, 3 if action == "renew" else 2)
+    again = [("start", "app-1"), ("put back", "app-1")] if action == "renew" else []
+    orders = [("drain", "app-1"), ("take out", "app-1"), ("stop", "app-1")]
+    assert (stack.done, stack.balancer.busy) == ([*orders, *again], [])
+    assert [one.action for one in events] == [action, "stop", *(["start"] if again else [])]
+    assert [one.is_end for one in events][:2] == [False, True]
+
+
+def test_nothing_can_be_drained_without_a_balancer():
+    """The trial fails with the reason."""
+    stack = Stack()
+    stack.balancer = None
+    drain = Disturbance(at_s=0.0, action="drain", node="app-1")
+    with (
+        pytest.raises(TrialError, match="no balancer"),
+        disturbed(stack, spec(drain), time.monotonic_ns(), []),
+    ):
+        time.sleep(0.2)
 
 
 def test_what_is_not_due_yet_is_left_undone():

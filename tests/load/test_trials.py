@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import resource
 import time
 from pathlib import Path
 
@@ -89,6 +90,18 @@ class Reader(Scenario, User):
             context=self.context(), exception=None,
         )
         self.course.clock.sleep_until(self.course.end_ns)
+"""
+
+
+JOINING = """
+from sizebook.load.users import Expect, LeanHttpUser
+
+class Reader(LeanHttpUser):
+    def join(self):
+        self.get("/", name="login", check=Expect())
+
+    def iteration(self):
+        self.get("/", name="page", check=Expect())
 """
 
 
@@ -192,6 +205,18 @@ def test_users_think_between_requests(run, server, random):
         planned = ThinkTimes(arrivals, 3, user)
         assert len(pauses) > 2
         assert (pauses >= [planned.next_ns() for _ in pauses]).all()
+
+
+def test_users_think_after_joining(run, server):
+    """Joining is a pass of its own: the first page comes when the first pause is over."""
+    arrivals = ClosedLoop(users=4, think_s=0.05, think_random=True)
+    collected = run(server.url, JOINING, arrivals, seed=3)
+    assert_closed(collected)
+    for user in range(4):
+        rows = collected.requests.filter(pl.col("user") == user)
+        assert rows["name"].cast(pl.String).to_list()[:2] == ["login", "page"]
+        pause_ns = rows["start_ns"][1] - rows["start_ns"][0] - rows["service_ns"][0]
+        assert pause_ns >= ThinkTimes(arrivals, 3, user).next_ns()
 
 
 def test_cookies_belong_to_a_user(run, server):
@@ -453,3 +478,17 @@ def test_workers_share_the_arrivals(generator, locustfiles, tmp_path, server):
         assert collected.requests["worker"].unique().to_list() == [worker]
     assert sorted(offsets) == [k * 10_000_000 for k in range(40)]
     assert users <= {0, 1, 2, 3, 4}
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of another process: Linux")
+def test_more_users_than_files_are_refused(run, generator, server):
+    """Each user keeps a connection; the error names both numbers, and the next trial runs."""
+    pid = generator.process.inner_pid
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (100, hard))
+    try:
+        with pytest.raises(UsageError, match="200 users for a worker that may open 100 files"):
+            run(server.url, PAGE, ClosedLoop(users=200))
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+    assert run(server.url, PAGE, ClosedLoop(users=200)).notes["connections_opened"] == 200

@@ -45,6 +45,7 @@ def stack(*nodes, cluster="host=nowhere dbname=x"):
         cluster=SimpleNamespace(admin_dsn=cluster),
         balancer=None,
         hosts={},
+        links={},
         database=Process("database-1", 2),
     )
 
@@ -136,7 +137,12 @@ def test_two_seconds_at_10_hz_are_accounted_for(monkeypatch):
         probe
         for probe in stack_probes(
             SimpleNamespace(
-                nodes=(), cluster=None, balancer=None, hosts={}, database=Process("database-1")
+                nodes=(),
+                cluster=None,
+                balancer=None,
+                hosts={},
+                links={},
+                database=Process("database-1"),
             ),
             interval_s=0.1,
         )

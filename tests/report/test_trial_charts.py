@@ -18,7 +18,8 @@ from synthetic_bundles import BEGIN, END, MEASURED, S, closed_rows, rows_from
 
 from sizebook.probes.registry import COUNTERS, find_counter
 from sizebook.report import trial_charts
-from sizebook.report.trial_counters import MOST_POINTS, MOST_SERIES, PANELS, Drawn, draw_counters
+from sizebook.report.trial_counters import MOST_POINTS, MOST_SERIES, Drawn, draw_counters
+from sizebook.report.trial_panels import PANELS
 from sizebook.report.trial_windows import (
     MOST_WINDOWS,
     Frame,

@@ -21,11 +21,11 @@ PROJECT = Project(Path(__file__).resolve().parents[2])
 
 
 @contextlib.contextmanager
-def started(deployment, folder):
+def started(deployment, folder, inventory=None):
     """Start a deployment and stop it on leaving."""
     guard = Guard(folder / "guard")
     state = folder.parent / "state"  # what takes long to make serves all deployments of a test run
-    runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), state)
+    runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), state, inventory)
     with runner.running(deployment, folder.name) as stack:
         yield stack
     guard.close()

@@ -24,7 +24,9 @@ def layout(tmp_path_factory):
     folder = tmp_path_factory.mktemp("layout")
     guard = Guard(folder / "guard")
     runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state")
-    with runner.running(app_stack(place(), nodes=2, heap_mib=128), "s") as stack:
+    plain = app_stack(place(), nodes=2, heap_mib=128)
+    watchful = plain.changed("balancer", check_within_s=0.2, ends_lost=True)
+    with runner.running(watchful, "s") as stack:
         yield stack
     guard.close()
 
@@ -74,6 +76,47 @@ def test_a_killed_node_is_missed_by_nobody_and_comes_back(layout):
     wait_until(lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before)
 
 
+def test_a_hung_node_is_found_out_and_trusted_again(layout):
+    """It accepts connections and answers nobody: only the question whether it is ready shows it."""
+    wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
+    layout.suspend("app-1")
+    try:
+        wait_until(lambda: not up(layout, "app-1"))
+        before = served(layout)
+        assert [flights(layout.url("app")) for _ in range(10)] == [400] * 10
+        assert served(layout)["app-1"] == before["app-1"]
+        assert (layout.endings(), layout.is_as_deployed) == ((), False)
+    finally:
+        layout.resume("app-1")
+    wait_until(lambda: up(layout, "app-1"))
+    log = (layout.folder / "logs" / "balancer-1.log").read_text()
+    assert "Server nodes/app-1 is DOWN" in log and "Layer7 timeout" in log
+
+
+def test_a_drained_node_is_stopped_and_renewed(layout):
+    """New requests go elsewhere, those under way are answered, and it comes back as it was."""
+    wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
+    layout.balancer.drain("app-2")
+    before = served(layout)["app-2"]
+    assert [flights(layout.url("app")) for _ in range(6)] == [400] * 6
+    assert served(layout)["app-2"] == before
+    layout.balancer.take_out("app-2")
+    wait_until(lambda: layout.balancer.under_way("app-2") == 0)
+    layout.stop("app-2")
+    assert layout.node("app-2").process.exit_code == 143  # asked with SIGTERM, and obeyed
+    assert layout.endings() == ()
+    layout.start_again("app-2")
+    layout.balancer.put_back("app-2")
+    wait_until(lambda: up(layout, "app-2"))
+    wait_until(lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before)
+
+
+def test_an_order_that_is_not_taken_is_an_error(layout):
+    """With the balancer's own words."""
+    with pytest.raises(TrialError, match="says to 'set server nodes/app-9 state drain': No such"):
+        layout.balancer.drain("app-9")
+
+
 def test_the_balancer_is_read_by_node(layout):
     """Each try counts at its node, each request once in the sum; both nodes are up."""
     samples = {
@@ -83,6 +126,9 @@ def test_the_balancer_is_read_by_node(layout):
     total = sum(samples[f"balancer_sessions/{name}"] for name in names)
     assert 0 < samples["balancer_sessions/all"] <= total
     assert [samples[f"balancer_up/{name}"] for name in names] == [1.0, 1.0]
+    asked = samples["balancer_requests/clients"]
+    said = sum(samples[f"balancer_answers_{kind}xx/clients"] for kind in (2, 3, 4, 5))
+    assert 0 < said == asked
 
 
 def test_an_unknown_node_is_named(layout):

@@ -34,6 +34,24 @@ def test_a_complete_source():
     assert gaps(counters(("host", "a", EVERY)), 4.5, 14.5) == {"host": (10, 10, 0, 0, 1.0)}
 
 
+def test_a_reading_that_slips_across_an_edge_is_not_missed():
+    """It comes a moment after the window, or every one a little late; a gap inside is missed."""
+    at_the_end = {t + 0.0003: 1.0 for t in range(1, 5)}
+    assert gaps(counters(("generator", "a", at_the_end)), 0, 4)["generator"][:3] == (4, 3, 0)
+    slipped = dict.fromkeys((-0.1, 1.1, 2.4, 3.1, 4.3, 5.0), 1.0)
+    assert gaps(counters(("host", "a", slipped)), 0, 4)["host"][:3] == (4, 3, 0)
+    skipped = dict.fromkeys((-0.1, 1.1, 3.1, 4.3, 5.0), 1.0)
+    assert gaps(counters(("host", "a", skipped)), 0, 4)["host"][:3] == (4, 2, 1)
+
+
+def test_readings_that_all_come_too_seldom_are_missed():
+    """Each step looks like one interval, together they are too few."""
+    slow = dict.fromkeys((1.45 * n for n in range(-1, 20)), 1.0)
+    due, read, missed, *_ = gaps(counters(("host", "a", slow)), 0, 20)["host"]
+    assert (due, missed) == (20, 20 - read - 1)
+    assert missed > 4
+
+
 def test_failed_and_absent_readings():
     """Nulls are failures, what is absent was missed; both make the gap longer."""
     holes = {t: (None if t in (8, 9) else 1.0) for t in EVERY if t != 10}
@@ -84,7 +102,7 @@ def test_no_reading_inside_or_at_all():
         "database": (10, 0, 10, 19, 10.0),
         "host": (10, 0, 10, 0, 20.0),
         "jvm/x-1": (10, 0, 10, 1, 10.0),
-        "process/x-1": (10, 1, 9, 0, 8.0),
+        "process/x-1": (10, 1, 8, 0, 8.0),
     }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sizebook.stats.laws import little_balance
+from sizebook.stats.laws import little_balance, pause_balance
 
 S = 1_000_000_000
 
@@ -93,3 +93,32 @@ def test_blocks_do_not_change_the_balance(monkeypatch):
     monkeypatch.setattr("sizebook.stats.groups.BLOCK", 7)
     assert balance(*rows) == whole
     assert whole.carried_in > 0 < whole.carried_out
+
+
+def test_pauses_of_users_who_think_at_random():
+    """However short the window, passes begun are seconds paused over the mean of the pauses."""
+    random = np.random.default_rng(5)
+    begins, ends = [], []
+    for _ in range(2000):
+        at_s = 0.0
+        while at_s < 40:
+            busy_s = random.exponential(0.5)
+            begins.append(at_s)
+            ends.append(at_s + busy_s)
+            at_s += busy_s + random.exponential(30.0)
+    begin, end = ((np.array(one) * S).astype(np.int64) for one in (begins, ends))
+    found = pause_balance(begin, end, 2000, 10 * S, 20 * S)
+    assert found.expected(30.0) == pytest.approx(2000 * 10 / 30, rel=0.03)
+    assert found.begun == pytest.approx(found.expected(30.0), abs=4 * found.begun**0.5)
+
+
+def test_pauses_without_a_pass():
+    """Users who do nothing pause all the time; a pass that covers the window leaves no pause."""
+    none = np.empty(0, dtype=np.int64)
+    assert pause_balance(none, none, 3, 0, 10 * S).paused_s == pytest.approx(30)
+    whole = pause_balance(np.array([0]), np.array([30 * S]), 1, 10 * S, 20 * S)
+    assert (whole.begun, whole.paused_s) == (0, 0)
+    with pytest.raises(ValueError, match="1 users in more passes"):
+        pause_balance(np.array([0, 1]), np.array([9, 9]), 1, 0, 9)
+    with pytest.raises(ValueError, match="window from"):
+        pause_balance(none, none, 1, 5, 5)

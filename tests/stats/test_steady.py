@@ -148,6 +148,13 @@ def test_what_is_known_is_said():
     assert "throughput" in found.reasons[0] and "latency" in found.reasons[-1]
 
 
+def test_nothing_but_the_end():
+    """A server that stood still for all but the last windows has no crop, and is not steady."""
+    late = np.where(TIME > N * 0.6, 1.0, math.nan)
+    found = steady_state(np.where(TIME > N * 0.6, 1.0, 0.0), late)
+    assert found.steady is False and found.crop == 0
+
+
 def test_windows_without_a_value_are_left_out():
     """Some empty windows change neither verdict nor the place of the crop by much."""
     left = np.exp(-math.log(50) * TIME / 10)

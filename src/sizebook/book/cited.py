@@ -18,9 +18,6 @@ from sizebook.model.verdict import VERDICTS
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
 
-TRIALS = "trials"
-"""Folder of a built site with the trials' pages."""
-
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 

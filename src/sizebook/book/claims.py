@@ -127,13 +127,14 @@ def read_ledger(root: Path, pages: Sequence[str]) -> list[LedgerRow]:
     places = _places(root)
     undecidable = {row["claim_id"]: row["reason"] for row in _read(root, "undecidable")}
     decided = _read_decided(root, pages)
+    executed = [page for page in pages if (root / "book" / f"{page}.ipynb").exists()]
     rows = []
     for claim in known.values():
         chapter = places.get((claim.source, claim.claim_id)) or places.get(
             (claim.source, claim.scenario), ""
         )
         found = decided.pop(claim.claim_id, None)
-        rows.append(_row(claim, chapter, found, undecidable, pages, titles))
+        rows.append(_row(claim, chapter, found, undecidable, pages, executed, titles))
     for claim_id in undecidable.keys() - known.keys():
         raise _bad(root, "undecidable", f"claim_id {claim_id!r}, which no report has")
     rows += [_own_row(found, titles) for found in decided.values()]
@@ -169,6 +170,7 @@ def _row(
     found: _Decided | None,
     undecidable: Mapping[str, str],
     pages: Sequence[str],
+    executed: Sequence[str],
     titles: Mapping[str, _Chapter],
 ) -> LedgerRow:
     about = titles.get(chapter, _Chapter("", chapter))
@@ -189,10 +191,12 @@ def _row(
         state, reason = NOT_TRANSFERABLE, claim.limits
     elif name in undecidable:
         reason = f"it cannot be put to the test here: {undecidable[name]}"
-    elif f"chapters/{chapter}" in pages:
+    elif f"chapters/{chapter}" in executed:
         reason = f"its chapter, {about.title}, does not decide it"
         fault = (f"chapter {chapter} does not decide claim {name}, nor does "
                  "data/claims/undecidable.csv say why not")  # fmt: skip
+    elif f"chapters/{chapter}" in pages:
+        reason = f"its chapter, {about.title}, has not been run: 'sizebook run {chapter}'"
     else:
         reason = f"its chapter, {about.title}, is not written yet"
     if not chapter:

@@ -57,6 +57,12 @@ def result_files(record: Record, page: str) -> list[Download]:
         case "table":
             cells = write_csv(read_table(record.text("text/html")))
             return [Download(f"{stem}.csv", "cells (CSV)", cells)]
+        case "calculator":
+            cells = write_csv(read_table(record.text("text/html")))
+            return [
+                Download(f"{stem}.csv", "standard answers (CSV)", cells),
+                Download(f"{stem}.json", "model (JSON)", _json(record.fields["model"])),
+            ]
         case "claim":
             claim = _json(record.fields["claim"])
             return [Download(f"{stem}.json", "comparisons and verdict (JSON)", claim)]

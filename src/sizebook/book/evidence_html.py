@@ -20,7 +20,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from sizebook.book.cited import (
-    TRIALS,
     ProjectBundles,
     number_anchor,
     result_anchor,
@@ -36,6 +35,7 @@ from sizebook.book.downloads import (
     source_file,
 )
 from sizebook.book.records import Record
+from sizebook.book.site import TRIALS
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.wording import format_scalar
@@ -155,7 +155,7 @@ def _sources(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) 
     listed = "".join(_bundle_item(each, place) for each in sources)
     bundles = f"<details><summary>bundles and checksums</summary><ul>{listed}</ul></details>"
     table = "".join(_treatment_row(words, group, place) for words, group in groups.items())
-    about = "role='region' aria-label='Trials by treatment' tabindex='0'"
+    about = "role='group' aria-label='Trials by treatment' tabindex='0'"
     grid = f"<div class='sb-grid' {about}><table><tbody>{table}</tbody></table></div>"
     return _count_trials(sources, notebook, place) + grid + bundles
 

@@ -44,7 +44,7 @@ def _counts(rows: Sequence[LedgerRow]) -> str:
     together = {state: sum(found[state] for found in counts.values()) for state in states}
     heads = "".join(f"<th scope='col'>{render_badge(state)}</th>" for state in states)
     lines = "".join(
-        _count_line(_source(source), source, found, states)
+        _count_line(source_words(source), source, found, states)
         for source, found in [*counts.items(), ("", together)]
     )
     own = sum(row.claim.source == OWN for row in rows)
@@ -71,7 +71,7 @@ def _count_line(title: str, source: str, found: dict[str, int], states: Sequence
 
 def _controls(rows: Sequence[LedgerRow]) -> str:
     """Return the filters; they show only where the script is there to work them."""
-    sources = {row.claim.source: _source(row.claim.source) for row in rows}
+    sources = {row.claim.source: source_words(row.claim.source) for row in rows}
     parts = sorted({row.part for row in rows if row.part})
     states = [state for state in STATES if any(row.state == state for row in rows)]
     return (
@@ -116,12 +116,13 @@ def _row(row: LedgerRow, link: Link) -> str:
         f"<tr id='{escape(ledger_anchor(claim.claim_id))}' data-source='{escape(claim.source)}' "
         f"data-part='{escape(row.part)}' data-verdict='{escape(row.state)}'>"
         f"<th scope='row'>{statement}<span class='sb-ledger-id'><code>{escape(claim.claim_id)}"
-        f"</code> {escape(_source(claim.source))}</span></th>"
+        f"</code> {escape(source_words(claim.source))}</span></th>"
         f"<td>{chapter}</td><td>{escape(ratio)}</td><td>{measured}{proof}</td>"
         f"<td>{render_badge(row.state)}<span class='sb-ledger-why'>{escape(row.reason)}</span>"
         "</td></tr>"
     )
 
 
-def _source(source: str) -> str:
+def source_words(source: str) -> str:
+    """Return the short name of a report as pages show it; that of our own claims is "this book"."""
     return {OWN: "this book", "": "together"}.get(source, source)

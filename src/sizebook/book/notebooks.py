@@ -21,6 +21,7 @@ from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
 from sizebook.book.records import Record, read_records
 from sizebook.lab import calibration
+from sizebook.lab.inventories import inventory_fingerprint
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
 
@@ -130,8 +131,9 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     """Give one checksum over all that decides what a chapter's page shows.
 
     Template, parameters, harness, load profiles, stack sources, benchmarks with their results, what
-    the reports printed, and lock file by content; bundles (of the chapter, the calibration, and the
-    chapters that it borrows from) by name and size, as they are never changed once written.
+    the reports printed, lock file and inventory by content; bundles (of the chapter, the
+    calibration, and the chapters that it borrows from) by name and size, as they are never changed
+    once written.
     """
     package = Path(sizebook.__file__).parent
     contents = [chapter.notebook, root / "env" / "requirements.lock"]
@@ -149,7 +151,8 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
         for file in _list_files(folder)
     ]
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.exists()]
-    return hash_json([dict(parameters), hashes, listing])
+    placed = [found] if (found := inventory_fingerprint()) else []
+    return hash_json([dict(parameters), hashes, listing, *placed])
 
 
 def hash_cells(cells: Iterable[Mapping[str, Any]]) -> str:

@@ -19,6 +19,9 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|\w*Exception|\w*Error)\b")
 _SHOWN_LINES = 12
 
+TRIALS = "trials"
+"""Folder of a built site with the trials' pages."""
+
 
 def build_site(root: Path) -> Path:
     """Build the book below ``root`` and give the path of its ``index.html``.
@@ -28,7 +31,7 @@ def build_site(root: Path) -> Path:
     """
     check_pages(root)
     _forget_build(root)
-    command = "from jupyter_book.cli.main import main; main()"
+    command = "import sizebook; from jupyter_book.cli.main import main; main()"
     flags = ["build", "book", "-n", "-W", "--keep-going"]
     done = subprocess.run(
         [sys.executable, "-c", command, *flags],
@@ -103,10 +106,17 @@ def _forget_build(root: Path) -> None:
     """Remove the last build: the same sources must give the same site, whatever came before.
 
     From what it kept Sphinx writes other style sheet links and another search index, and it shows
-    the warnings of a page only once.
+    the warnings of a page only once. Pages of trials stay, half of the work in a large book: each
+    says what it was made from, and is made anew where that has changed (``trial_pages``).
     """
-    for folder in ("html", ".doctrees"):
-        shutil.rmtree(root / "_build" / folder, ignore_errors=True)
+    site = root / "_build" / "html"
+    for each in site.iterdir() if site.is_dir() else ():
+        if each.is_dir() and not each.is_symlink():
+            if each.name != TRIALS:
+                shutil.rmtree(each)
+        else:
+            each.unlink()
+    shutil.rmtree(root / "_build" / ".doctrees", ignore_errors=True)
 
 
 def _summarize(output: str, root: Path) -> str:

@@ -72,7 +72,7 @@ class LedgerDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the ledger; a claim that a chapter leaves out is a warning."""
-        rows = _read(self.env, self.get_location())
+        rows = read_rows(self.env, self.get_location())
         for fault in faults(rows):
             _warn(self.env, "undecided", fault, self.get_location())
         shown = rows if "all" in self.options else in_question(rows)
@@ -139,14 +139,14 @@ def _link(env: BuildEnvironment, claim_id: str, words: str, classes: list[str]) 
 
 
 def _find(env: BuildEnvironment, claim_id: str, location: Any) -> LedgerRow | None:
-    for row in _read(env, location):
+    for row in read_rows(env, location):
         if row.claim.claim_id == claim_id:
             return row
     _warn(env, "claim", f"no claim {claim_id!r} in the ledger", location)
     return None
 
 
-def _read(env: BuildEnvironment, location: Any) -> list[LedgerRow]:
+def read_rows(env: BuildEnvironment, location: Any) -> list[LedgerRow]:
     """Return the ledger; the page is read again when something changes that it is made from."""
     root = find_root(env)
     pages = _pages(env, root)

@@ -18,15 +18,14 @@ built with warnings as errors. A page is rebuilt when a notebook it quotes chang
 from __future__ import annotations
 
 import shutil
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-import vl_convert
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -35,17 +34,23 @@ import sizebook
 from sizebook.book.cited import number_anchor
 from sizebook.book.downloads import write_downloads
 from sizebook.book.records import Record, read_records
+from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
+from sizebook.book.sphinx_calculator import SCRIPT, STYLE
 from sizebook.book.sphinx_claims import add_claims
+from sizebook.book.sphinx_findings import add_findings
 from sizebook.book.sphinx_nodes import (
     add_nodes,
     find_root,
     make_figure,
     make_table,
     open_bundles,
+    sizebook_table,
 )
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.trial_pages import write_trial_pages
+from sizebook.book.vega import SCRIPT as VEGA
+from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError
 from sizebook.report.wording import format_scalar
 
@@ -54,7 +59,7 @@ __all__ = ["VegaLiteMime", "setup"]
 LOG = logging.getLogger(__name__)
 
 _STATIC = Path(__file__).parent / "static"
-_VEGA = f"sizebook-vega-{version('vl-convert-python')}.js"
+_THEME = Path(__file__).parent / "theme"
 
 
 def find_record(env: BuildEnvironment, target: str, kind: str, location: Any) -> Record | None:
@@ -191,18 +196,16 @@ def _show_tex(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+def _add_templates(_app: Sphinx, config: Config) -> None:
+    """Put our own pieces of the theme before the theme's."""
+    config.templates_path.insert(0, str(_THEME))
+
+
 def _add_static(app: Sphinx) -> None:
     """Put style, script and the Vega bundle where Sphinx copies static files from."""
     folder = Path(app.doctreedir) / "sizebook-static"
     folder.mkdir(parents=True, exist_ok=True)
-    bundle = folder / _VEGA
-    if not bundle.exists():
-        for old in folder.glob("sizebook-vega-*.js"):
-            old.unlink()
-        bundle_vega: Any = vl_convert.javascript_bundle  # its types ask for an optional argument
-        # bare, the names at its top level clash with Sphinx's own scripts
-        bundle.write_text(f"(function(){{{bundle_vega()}}})();", encoding="utf-8")
-    for file in _STATIC.iterdir():
+    for file in (vega_script(find_root(app.env)), *_STATIC.iterdir()):
         shutil.copyfile(file, folder / file.name)
     app.config.html_static_path.append(str(folder))
 
@@ -210,12 +213,15 @@ def _add_static(app: Sphinx) -> None:
 def _add_scripts(
     app: Sphinx, _page: str, _template: str, _context: Any, document: nodes.document | None
 ) -> None:
-    """Load the Vega bundle on pages that have charts, and only there."""
+    """Load the Vega bundle on pages that have charts, the calculator where one is, no other."""
     if document is None:
         return
     app.add_js_file("sizebook.js", priority=602, loading_method="defer")
     if any("sb-chart" in box.get("classes", ()) for box in document.findall(nodes.container)):
-        app.add_js_file(_VEGA, priority=600, loading_method="defer")
+        app.add_js_file(VEGA, priority=600, loading_method="defer")
+    if any(CALCULATOR in box.get("classes", ()) for box in document.findall(sizebook_table)):
+        app.add_js_file(SCRIPT, priority=601, loading_method="defer")
+        app.add_css_file(STYLE, priority=901)
 
 
 def _add_evidence(app: Sphinx, error: Exception | None) -> None:
@@ -243,12 +249,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register roles, directives, nodes and events with Sphinx."""
     add_nodes(app)
     add_claims(app)
+    add_findings(app)
     app.add_role("val", ValueRole())
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
     app.add_directive("sbregistry", RegistryDirective)
     app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
     app.add_css_file("sizebook.css", priority=900)
+    app.connect("config-inited", _add_templates, priority=900)  # behind the themes
     app.connect("builder-inited", _add_static)
     app.connect("doctree-read", _finish_notebook)
     app.connect("doctree-read", _refuse_maths)

@@ -22,7 +22,9 @@ from sizebook.book.evidence_html import Place, render_fold
 from sizebook.book.records import Record
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.chart import MIME, render_svg
+from sizebook.report.chart_words import describe_chart
 
+_EMPTY_HEADER = re.compile(r"<th((?: (?!scope=)[\w-]+=\"[^\"]*\")*)(?: scope=\"\w+\")?></th>")
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 
 
@@ -71,26 +73,38 @@ def make_table(record: Record, env: BuildEnvironment, notebook: str) -> sizebook
     """
     table = sizebook_table(classes=["sb-table"])
     table += nodes.caption("", str(record.fields["caption"]))
-    table += nodes.raw("", _STYLE.sub("", record.text("text/html")), format="html")
+    table += nodes.raw("", bare_table(record.text("text/html")), format="html")
     table += sizebook_markup("", html=render_fold(record, notebook, find_place(env)))
     return table
+
+
+def bare_table(html: str) -> str:
+    """Give the HTML of a table without the style sheet that Great Tables puts into it.
+
+    A header without words becomes a cell: it heads nothing.
+    """
+    return _EMPTY_HEADER.sub(r"<td\1></td>", _STYLE.sub("", html))
 
 
 def make_chart(
     spec: dict[str, Any], alt: str, env: BuildEnvironment, *, fluid: bool
 ) -> nodes.container:
-    """Give the place where the browser draws a chart, with the SVG for paper and no script."""
+    """Give the place where the browser draws a chart, with the SVG for paper and no script.
+
+    The text that stands for it is ``alt`` and what the specification says of axes and data.
+    """
     shown = {name: value for name, value in spec.items() if name != "$schema"}  # outside address
     if fluid:
         shown["width"] = "container"
+    words = f"{alt.rstrip('.')}. {describe_chart(spec)}".strip()
     chart = nodes.container(classes=["sb-chart"])
     chart += sizebook_markup(
         "",
-        html=f'<div class="sb-live" role="img" aria-label="{escape(alt)}"></div>'
-        f'<script type="application/json" class="sb-spec">{_script_json(shown)}</script>',
+        html=f'<div class="sb-live" data-words="{escape(words)}"></div>'
+        f'<script type="application/json" class="sb-spec">{script_json(shown)}</script>',
     )
     picture = _store_svg(_draw(json.dumps(spec)), env)
-    chart += nodes.image(uri=picture, alt=alt, classes=["sb-static"])
+    chart += nodes.image(uri=picture, alt=words, classes=["sb-static"])
     return chart
 
 
@@ -109,7 +123,7 @@ def _store_svg(svg: str, env: BuildEnvironment) -> str:
     return "/" + Path(os.path.relpath(file, env.srcdir)).as_posix()
 
 
-def _script_json(data: Any) -> str:
+def script_json(data: Any) -> str:
     """Give JSON that cannot end the script element around it."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
@@ -132,9 +146,32 @@ def _depart_figure(translator: Any, node: nodes.Element) -> None:
     translator.depart_figure(node)
 
 
+def _visit_entry(translator: Any, node: nodes.entry) -> None:
+    """Write a cell as docutils does, and for a header what it heads."""
+    type(translator).visit_entry(translator, node)
+    scope = "col" if isinstance(node.parent.parent, nodes.thead) else "row"
+    translator.body[-1] = translator.body[-1].replace("<th ", f'<th scope="{scope}" ', 1)
+
+
+def _depart_entry(translator: Any, node: nodes.entry) -> None:
+    type(translator).depart_entry(translator, node)
+
+
+def _visit_citation(translator: Any, node: nodes.citation) -> None:
+    """Write an entry of the bibliography with a role that still exists."""
+    type(translator).visit_citation(translator, node)
+    translator.body[-1] = translator.body[-1].replace("doc-biblioentry", "listitem")
+
+
+def _depart_citation(translator: Any, node: nodes.citation) -> None:
+    type(translator).depart_citation(translator, node)
+
+
 def add_nodes(app: Sphinx) -> None:
     """Make the nodes known to Sphinx and its writers."""
     shown = (_visit_figure, _depart_figure)
     hidden = (_skip, None)
     app.add_node(sizebook_markup, html=(_visit_markup, None), latex=hidden, text=hidden, man=hidden)
+    app.add_node(nodes.entry, override=True, html=(_visit_entry, _depart_entry))
+    app.add_node(nodes.citation, override=True, html=(_visit_citation, _depart_citation))
     app.add_enumerable_node(sizebook_table, "table", html=shown, latex=shown, text=shown)

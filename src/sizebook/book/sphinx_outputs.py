@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from sphinx.util import logging
 from sizebook.book.cited import number_anchor, result_anchor
 from sizebook.book.evidence_html import render_numbers
 from sizebook.book.records import Record, read_records
+from sizebook.book.sphinx_calculator import make_calculator
 from sizebook.book.sphinx_claims import make_claim
 from sizebook.book.sphinx_nodes import (
     find_place,
@@ -31,6 +32,12 @@ from sizebook.report.page import METADATA_KEY
 
 LOG = logging.getLogger(__name__)
 
+_HTML: dict[str, Callable[[Record, BuildEnvironment], nodes.Element]] = {
+    "table": lambda record, env: make_table(record, env, env.docname),
+    "calculator": make_calculator,
+    "claim": make_claim,
+}
+"""How the results look that are shown as HTML, by kind."""
 _MARK = re.compile("\ue000([0-9]+)\ue001")
 
 
@@ -88,10 +95,8 @@ def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
     match record.kind, data.mime_type:
         case "figure", mime_type if mime_type == MIME:
             return [_named(make_figure(record, env, env.docname), record, renderer)]
-        case "table", "text/html":
-            return [_named(make_table(record, env, env.docname), record, renderer)]
-        case "claim", "text/html":
-            return [_named(make_claim(record, env), record, renderer)]
+        case kind, "text/html" if kind in _HTML:
+            return [_named(_HTML[kind](record, env), record, renderer)]
         case "prose", "text/markdown":
             return [_make_prose(record, renderer, data.line or 0)]
         case "value", "text/plain":

@@ -22,7 +22,6 @@ import yaml
 
 import sizebook
 from sizebook.book.cited import (
-    TRIALS,
     Cited,
     Found,
     ProjectBundles,
@@ -31,7 +30,14 @@ from sizebook.book.cited import (
     trial_file,
 )
 from sizebook.book.downloads import bundle_file, find_left_out
-from sizebook.book.trial_words import done_words, ending, host_words, phase_words
+from sizebook.book.site import TRIALS
+from sizebook.book.trial_words import (
+    done_words,
+    ending,
+    host_words,
+    network_words,
+    phase_words,
+)
 from sizebook.checks import RULES, judge
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import steady_of
@@ -187,12 +193,13 @@ def _describe(bundle: Bundle, verdict: str, root: Path) -> tuple[dict[str, Any],
         "phases": phase_words(record.trial.load, record.execution),
         "allowance": record.trial.allowance.model_dump(),
         "stores": {
-            table: f"{filled.each} for each {filled.request}"
+            table: f"{filled.each} for each {' or '.join(filled.requests)}"
             for table, filled in record.trial.stored().items()
         },
         "done": done_words(record.execution),
         "machine": record.machine.model_dump(),
-        "hosts": host_words(record.trial.deployment, record.execution),
+        "hosts": host_words(record.trial.deployment, record.execution, record.trial.load.hosts),
+        "network": network_words(record.trial.deployment),
         "fingerprints": record.fingerprints.model_dump(),
         "commands": [
             (each.name, shlex.join(each.command), ending(each.exit_code))

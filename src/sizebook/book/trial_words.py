@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sizebook.model.bundle import Execution, HostRun, StackEvent
 from sizebook.model.deployment import Deployment, HostSpec
 from sizebook.model.load import LoadProfile
+from sizebook.model.network import Wire
 
 
 def phase_words(load: LoadProfile, execution: Execution) -> str:
@@ -30,17 +33,42 @@ def done_words(execution: Execution) -> list[str]:
     return [_event_words(event, from_ns) for event in execution.events]
 
 
-def host_words(deployment: Deployment, execution: Execution) -> dict[str, dict[str, str]]:
+def host_words(
+    deployment: Deployment, execution: Execution, callers: Sequence[HostSpec] = ()
+) -> dict[str, dict[str, str]]:
     """Return what is known of each host that the deployment brought along, by its name.
+
+    After them come the ``callers``, other machines from which the load came.
 
     Limits are those of the specification; the rest is what the host said and how its clock went,
     which is missing of a host that never came up.
     """
-    runs = {run.name: run for run in execution.hosts}
+    runs = {run.name: run for run in (*execution.hosts, *execution.callers)}
     return {
         spec.name: _specified(spec) | (_ran(runs[spec.name]) if spec.name in runs else {})
-        for spec in deployment.hosts
+        for spec in (*deployment.hosts, *callers)
     }
+
+
+def network_words(deployment: Deployment) -> dict[str, str]:
+    """Return how the hosts were to be connected, by link; empty: nothing was said."""
+    network = deployment.network
+    if network is None:
+        return {}
+    shared = _wire_words(network)
+    if network.router_mbit_per_s is not None:
+        shared += f", one router of {network.router_mbit_per_s:g} Mbit/s for all"
+    links = {" to ".join(link.ends): _wire_words(link) for link in network.links}
+    return {"shared": shared, **links, "offloads": "on" if network.offloads else "off"}
+
+
+def _wire_words(wire: Wire) -> str:
+    words = [f"frames of {wire.frame_bytes} bytes"]
+    if wire.rate_mbit_per_s is not None:
+        words.append(f"{wire.rate_mbit_per_s:g} Mbit/s")
+    if wire.delay_ms is not None:
+        words.append(f"delayed by {wire.delay_ms:g} ms")
+    return ", ".join(words)
 
 
 def _specified(spec: HostSpec) -> dict[str, str]:
@@ -49,7 +77,7 @@ def _specified(spec: HostSpec) -> dict[str, str]:
         "on CPUs": ", ".join(map(str, spec.cpus)) or "any",
         "CPU limit": "" if spec.cpu_limit is None else f"{spec.cpu_limit:g}",
         "CPU weight": "" if spec.cpu_weight is None else str(spec.cpu_weight),
-        "memory": f"{spec.memory_mib} MiB",
+        "memory": "all of its machine's" if spec.whole else f"{spec.memory_mib} MiB",
     }
 
 
@@ -61,7 +89,7 @@ def _ran(run: HostRun) -> dict[str, str]:
         "it sees": f"{sees}, {run.machine.cpu_model}",
         "boot": ", ".join(f"{piece} {seconds:g} s" for piece, seconds in run.boot_s.items()),
         "clock moved": clock,
-    }
+    } | {f"link to {peer}": words for peer, words in run.links.items()}
 
 
 def _event_words(event: StackEvent, from_ns: int) -> str:

@@ -1,6 +1,6 @@
 """Floor 2: the validity rules over a bundle."""
 
-from sizebook.checks import accounting, generator, load, machine, memory, steady
+from sizebook.checks import accounting, between, generator, load, machine, memory, steady
 from sizebook.checks.rules import Rule, judge_by
 from sizebook.checks.sets import SET_RULES, SetRule, judge_set
 from sizebook.model.verdict import Judgement
@@ -14,6 +14,7 @@ RULES: tuple[Rule, ...] = (
     accounting.server_count,
     accounting.stored,
     memory.memory,
+    between.balancer_count,
     generator.generator_cpu,
     generator.generator_lag,
     generator.own_time,
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     load.errors,
     load.offered,
     load.schedule,
+    load.think,
     machine.steal,
     machine.swapping,
     machine.throttling,
@@ -35,9 +37,18 @@ RULES: tuple[Rule, ...] = (
 """Every rule, in the order of the page that documents them."""
 
 
+INTERFERENCE: tuple[Rule, ...] = (machine.steal, machine.wall_clock)
+"""Rules that judge the machine alone: what a trial does, or finds, changes nothing of them."""
+
+
+def interfered(bundle: Bundle) -> bool:
+    """Return whether the machine was not ours while it measured, by the rules that say so."""
+    return any(one(bundle).passed is False for one in INTERFERENCE)
+
+
 def judge(bundle: Bundle) -> Judgement:
     """Return what all rules find in a bundle and the worst verdict among them."""
     return judge_by(RULES, bundle)
 
 
-__all__ = ["RULES", "SET_RULES", "Rule", "SetRule", "judge", "judge_set"]
+__all__ = ["RULES", "SET_RULES", "Rule", "SetRule", "interfered", "judge", "judge_set"]

@@ -229,7 +229,8 @@ def server_count(bundle: Bundle) -> Answer:
     meaning="For each table that the design names: the rise of its rows between the counts before "
     "the load and after the last row had come equals the requests that were acknowledged, all "
     "phases, times the rows that each leaves, exactly. Requests without an answer, but for refused "
-    "connections, may or may not have been stored and leave that much room; so do refused ones "
+    "connections, may or may not have been stored and leave that much room; so do those whose "
+    "answer of success was not the one expected, such as another session's page, and refused ones "
     "that would have left several rows, for some of these may have been there before the refusal. "
     "Fewer rows: something was lost. More: something was doubled.",
     remedy="Look at the queues' and the nodes' own counts in the trial's counters and logs.",
@@ -248,13 +249,12 @@ def stored(bundle: Bundle) -> Answer:
     texts, wrong = [], False
     for table, filled in tables.items():
         good = acknowledged(rows, filled)
-        mine = rows.only("name", filled.request)
-        unsure = filled.each * int(np.count_nonzero(_unsure(mine, filled)))
+        open_ = unsure(rows, filled)
         rise = change_of(bundle, "rows", f"rows_stored/{table}", begin_ns, end_ns).rise
         numbers |= {f"{table}_rows": rise, f"{table}_acknowledged": float(good)}
-        numbers[f"{table}_unsure"] = float(unsure)
-        texts.append(f"{table}: {rise:.0f} rows for {good} acknowledged, {unsure} unsure")
-        wrong |= not good <= rise <= good + unsure
+        numbers[f"{table}_unsure"] = float(open_)
+        texts.append(f"{table}: {rise:.0f} rows for {good} acknowledged, {open_} unsure")
+        wrong |= not good <= rise <= good + open_
     return Answer(not wrong, "; ".join(texts), numbers)
 
 
@@ -263,8 +263,21 @@ def acknowledged(rows: RequestColumns, filled: Stored) -> int:
 
     A status of 300 or more may be expected too, such as that of a node that was not meant.
     """
-    status = rows.only("name", filled.request).only("error", "")["status"]
+    status = _filling(rows, filled).only("error", "")["status"]
     return filled.each * int(np.count_nonzero((status >= 200) & (status < 300)))
+
+
+def unsure(rows: RequestColumns, filled: Stored) -> int:
+    """Return how many rows requests may have left though nobody was told so."""
+    mine = _filling(rows, filled)
+    return filled.each * int(np.count_nonzero(_unsure(mine, filled)))
+
+
+def _filling(rows: RequestColumns, filled: Stored) -> RequestColumns:
+    """Return the requests that leave rows in a table."""
+    if not filled.also:
+        return rows.only("name", filled.request)
+    return rows.where(np.logical_or.reduce([rows.has("name", name) for name in filled.requests]))
 
 
 def _unsure(rows: RequestColumns, filled: Stored) -> NDArray[np.bool_]:
@@ -275,7 +288,9 @@ def _unsure(rows: RequestColumns, filled: Stored) -> NDArray[np.bool_]:
     if filled.each > 1:
         return ~rows.has("error", "")
     status = rows["status"]
+    failed = ~rows.has("error", "")
     silent = (status == 0) & ~rows.has("error", "connect")
+    silent |= (status >= 200) & (status < 300) & failed  # done or not, nobody took its word
     unsure: NDArray[np.bool_] = silent | np.isin(status, _NOT_HEARD)
     return unsure
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
 from sizebook.checks.rules import DoesNotApply
-from sizebook.model.bundle import OUT_OF_MEMORY, GeneratorFacts, PhaseMark
+from sizebook.model.bundle import HANG, OUT_OF_MEMORY, STOP, GeneratorFacts, PhaseMark
+from sizebook.model.load import ClosedLoop, PacedUsers
+from sizebook.model.trial import TrialSpec
 from sizebook.stats.groups import Groups
 from sizebook.stats.order import Ordered
 from sizebook.store import Bundle
@@ -34,17 +37,44 @@ def generator_facts(bundle: Bundle) -> GeneratorFacts:
 
 
 def undisturbed(bundle: Bundle, nodes: str = "") -> None:
-    """Raise DoesNotApply if a node ended while the load ran, be it to come back.
+    """Raise DoesNotApply if a node ended or hung while the load ran, be it to come back.
 
     ``nodes`` is what the names of those begin with that matter.
     """
     events = [e for e in bundle.record.execution.events if e.node.startswith(nodes)]
-    killed = [e.node for e in events if e.is_end and e.action != OUT_OF_MEMORY]
-    if killed:
-        raise DoesNotApply(f"killed on purpose: {', '.join(killed)}")
+    words = {HANG: "made to hang", STOP: "drained and stopped"}
+    done = [e for e in events if e.is_outage and e.action != OUT_OF_MEMORY]
+    if done:
+        told = {f"{words.get(e.action, 'killed')} on purpose: {e.node}" for e in done}
+        raise DoesNotApply(", ".join(sorted(told)))
     exhausted = [e.node for e in events if e.action == OUT_OF_MEMORY]
     if exhausted:
         raise DoesNotApply(f"ran out of memory: {', '.join(dict.fromkeys(exhausted))}")
+
+
+def refuse_change(bundle: Bundle) -> None:
+    """Raise DoesNotApply if the design changes the load or the stack within the measured phase.
+
+    Then there is no level that all of it could keep. What is set as the phase begins is no change.
+    """
+    trial = bundle.record.trial
+    rates = {rate for piece in _measured_pieces(trial) for rate in piece}
+    if len(rates) > 1:
+        raise DoesNotApply(f"arrivals change on purpose, from {min(rates):g} to {max(rates):g}/s")
+    resized = [one for one in trial.planned() if one.action == "resize" and one.at_s > 0]
+    if resized:
+        raise DoesNotApply(f"{resized[0].node}'s host is resized while requests count")
+
+
+def _measured_pieces(trial: TrialSpec) -> Iterator[tuple[float, float]]:
+    """Give the rates at begin and end of each piece of open arrivals in the measured phase."""
+    arrivals, phases = trial.load.arrivals, trial.load.phases
+    if isinstance(arrivals, ClosedLoop | PacedUsers) or trial.purpose != "measured":
+        return
+    begin_s = phases.ramp_s + phases.warmup_s
+    for piece in arrivals.intensity(phases).pieces:
+        if piece.end_s > begin_s:
+            yield piece.rate_at(max(piece.begin_s, begin_s)), piece.end_per_s
 
 
 def refuse_passes(bundle: Bundle) -> None:

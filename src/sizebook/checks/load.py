@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sizebook.checks.accounting import shares_passes
 from sizebook.checks.facts import (
     generator_facts,
     measured_mark,
@@ -19,6 +20,7 @@ from sizebook.model.load import ClosedLoop, PacedUsers, Scheduled
 from sizebook.model.verdict import Verdict
 from sizebook.stats.arrivals import unstarted
 from sizebook.stats.groups import blocks, tally
+from sizebook.stats.laws import pause_balance
 from sizebook.stats.quantiles import highest_supported, is_supported
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
@@ -28,6 +30,7 @@ ACHIEVED_TOLERANCE = 0.02
 DROPPED_LIMIT = 0.01
 LATE_LIMIT = 0.01
 LATE_PERIODS = 0.1
+THINK_TOLERANCE = 0.01
 _SIGMAS = 4
 
 
@@ -167,6 +170,46 @@ def schedule(bundle: Bundle) -> Answer:
     numbers["dropped"] = float(facts.dropped)
     text = f"{left} of {offsets.size} due times without a request, {facts.dropped} dropped"
     return Answer(left == facts.dropped, text, numbers)
+
+
+@rule(
+    "SB304-think",
+    title="Users paused as long as they were to",
+    verdict="failed",
+    meaning="Closed loops with random think times. Users who have no request of a pass under way "
+    "pause; exponential pauses with mean Z end at the rate of one in Z seconds of pause, however "
+    "long they have lasted. So the passes begun in the measured phase are the seconds that users "
+    "paused in it over the stated Z, to four standard deviations of such a count and 1 %. This is "
+    "the response time law, users = rate x (response + think time), with its other side measured. "
+    "Fewer: the generator woke its users late, and the load was lighter than the page says. "
+    "More: users did not think, and are no users.",
+    remedy="Fewer users a worker, more workers on more CPUs. Too many passes: report it.",
+)
+def think(bundle: Bundle) -> Answer:
+    """Judge the passes begun against the time that users paused."""
+    arrivals = bundle.record.trial.load.arrivals
+    if not isinstance(arrivals, ClosedLoop) or not (arrivals.think_random and arrivals.think_s):
+        raise DoesNotApply("users have no random think time")
+    mark, rows = measured_mark(bundle), bundle.columns
+    if shares_passes(rows):
+        raise DoesNotApply("users work on one pass together and wait for each other")
+    passes = passes_of(rows)
+    begin, end = passes.min(rows["start_ns"]), passes.max(rows["start_ns"], rows["service_ns"])
+    balance = pause_balance(begin, end, arrivals.users, mark.begin_ns, mark.end_ns)
+    expected = balance.expected(arrivals.think_s)
+    room = _SIGMAS * math.sqrt(expected) + THINK_TOLERANCE * expected
+    mean_s = balance.paused_s / balance.begun if balance.begun else math.inf
+    numbers = {
+        "begun": float(balance.begun),
+        "expected": expected,
+        "paused_s": balance.paused_s,
+        "think_s": arrivals.think_s,
+    }
+    text = (
+        f"{balance.begun} passes begun, {expected:.0f} expected of {arrivals.users} users; "
+        f"{mean_s:.3g} s of pause for each, {arrivals.think_s:g} s stated"
+    )
+    return Answer(abs(balance.begun - expected) <= room, text, numbers)
 
 
 @rule(

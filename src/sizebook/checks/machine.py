@@ -140,20 +140,23 @@ def readings(bundle: Bundle) -> Answer:
     meaning="Change of a host's monotonic clock against this machine's during the trial. A guest's "
     "kernel keeps its own time: where it runs slow or fast, what it says of CPU seconds, pauses "
     "and seconds of the database is wrong by as much. 1 ms, 500 ppm and the uncertainty of the "
-    "readings are left to it; latencies are measured by this machine and not touched.",
+    "readings are left to it. Latencies are differences of one clock's times, that of the machine "
+    "from which the load came, and not touched; where that is another machine, its rows stand "
+    "beside the counters of others as well as its clock is known.",
     remedy="Give the host a CPU of its own, or another clock source.",
 )
 def host_clocks(bundle: Bundle) -> Answer:
-    """Judge how far the clocks of the deployment's own hosts moved apart from this machine's."""
+    """Judge how far the clocks of hosts, and of callers, moved apart from this machine's."""
     execution = bundle.record.execution
-    if not execution.hosts or not execution.phases:
+    hosts = (*execution.hosts, *execution.callers)
+    if not hosts or not execution.phases:
         raise DoesNotApply("all ran on this machine as it is")
     length_ns = execution.phases[-1].end_ns - execution.phases[0].begin_ns
 
     def limit_ns(run: HostRun) -> float:
         return DRIFT_FREE_NS + DRIFT_SHARE * length_ns + 2 * run.clock_uncertainty_ns
 
-    worst = max(execution.hosts, key=lambda run: abs(run.clock_drift_ns) / limit_ns(run))
+    worst = max(hosts, key=lambda run: abs(run.clock_drift_ns) / limit_ns(run))
     numbers = {"drift_ms": worst.clock_drift_ns / 1e6, "limit_ms": limit_ns(worst) / 1e6}
     text = (
         f"{worst.name} moved {worst.clock_drift_ns / 1e6:+.3f} ms in {length_ns / 1e9:.1f} s "

@@ -9,6 +9,7 @@ from sizebook.checks.facts import (
     change_of,
     measured_mark,
     measured_requests,
+    refuse_change,
     refuse_passes,
     undisturbed,
 )
@@ -56,8 +57,9 @@ _KNOWN = Once[str, Steadiness]()
 def steady_of(bundle: Bundle) -> Steadiness:
     """Return the steadiness of a trial.
 
-    Raises DoesNotApply if it never measured anything, and if its results are whole passes: windows
-    would cut these into pieces that differ by what the scenario does in them.
+    Raises DoesNotApply if it never measured anything, if load or stack change by design, and if its
+    results are whole passes: windows would cut these into pieces that differ by what the scenario
+    does in them.
     """
     return _KNOWN.get(bundle.sha256, lambda: _judge(bundle))
 
@@ -82,6 +84,7 @@ def _judge(bundle: Bundle) -> Steadiness:
     # What the tests of a trend need, loaded while other rules' threads wait for the requests.
     importlib.import_module("scipy.special")
     refuse_passes(bundle)
+    refuse_change(bundle)
     mark, rows = measured_mark(bundle), measured_requests(bundle)
     width_ns = choose_width(rows.height, mark.end_ns - mark.begin_ns)
     if width_ns is None:
@@ -116,7 +119,9 @@ def _judge(bundle: Bundle) -> Steadiness:
     f"{TOLERANCE:.0%}. Too few requests to tell make it noisy, and so does a change of more than "
     f"{UNSURE:.0%} that is not significant: the level is then not known well enough. It does not "
     "apply where whole passes of the scenario make the results: parts of a pass differ by what is "
-    "done in them, and the passes are compared over replicates.",
+    "done in them, and the passes are compared over replicates. Nor does it where the design "
+    "changes the rate of the arrivals, or what the stack's host may use, within the measured "
+    "phase: then the course is the result.",
     remedy="A longer conditioning load or warm-up; a longer measured phase; see the time course "
     "on the trial's page for what changed.",
 )

@@ -1,16 +1,33 @@
-"""``sizebook build``: the site from pages and executed notebooks."""
+"""``sizebook build``: the site from pages and executed notebooks, and the book as a PDF."""
 
 from __future__ import annotations
 
 import time
 
+import typer
+
 from sizebook.store import find_project
 
 
-def build() -> None:
+def build(
+    pdf: bool = typer.Option(
+        False, "--pdf", help="Also print the whole book with Chromium: _build/sizebook.pdf."
+    ),
+) -> None:
     """Build the site, warnings as errors, and print where it is."""
+    from sizebook.book.paper import find_chromium, print_book
     from sizebook.book.site import build_site
 
+    root = find_project().root
+    if pdf:
+        find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
-    index = build_site(find_project().root)
+    index = build_site(root)
     print(f"built in {time.monotonic() - began:.0f} s: {index}")
+    if pdf:
+        began = time.monotonic()
+        book = print_book(root)
+        print(
+            f"printed in {time.monotonic() - began:.0f} s: {book.path} "
+            f"({book.pages} pages, {book.bytes / 1e6:.1f} MB)"
+        )

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import typer
 
+from sizebook.cli.inventories import INVENTORY, as_json_row, as_row, look_at_machines
 from sizebook.cli.output import print_json, print_table
 from sizebook.hosts.machine import local_facts
 from sizebook.store import find_project
 
 
 def doctor(
+    inventory: Path = INVENTORY,
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """Say what this machine has and lacks for measuring, and what would bring it.
 
-    Exit code 0 if everything required is there, 1 if not.
+    With an inventory, the same of its machines; nothing is changed on them. Exit code 0 if
+    everything required is there, 1 if not.
     """
     from sizebook.lab.equipment import examine, examine_modes
 
@@ -24,12 +28,15 @@ def doctor(
     items = examine(project)
     modes = examine_modes(project)
     machine = local_facts()
-    ready = all(item.ok for item in items if item.required)
+    found = look_at_machines(project, inventory)
+    ready = all(item.ok for item in items if item.required) and not any(
+        one.problems for one in found
+    )
     if as_json:
         rows = [dataclasses.asdict(item) | {"ok": item.ok} for item in items]
         hosts = [dataclasses.asdict(mode) | {"available": mode.available} for mode in modes]
         told = {"machine": machine.model_dump(), "ready": ready, "items": rows, "modes": hosts}
-        print_json(told)
+        print_json(told | {"inventory": [as_json_row(one) for one in found]})
     else:
         print(
             f"{machine.cpu_model}, {machine.logical_cpus} CPUs, {machine.memory_mib:,} MiB, "
@@ -59,5 +66,7 @@ def doctor(
                 for mode in modes
             ]
         )
+        if found:
+            print_table([as_row(one) for one in found])
         print("ready to measure" if ready else "not ready to measure; see MISSING above")
     raise typer.Exit(0 if ready else 1)

@@ -15,12 +15,14 @@ from sizebook.cli import (
     build,
     chapters,
     claims,
+    compare,
     doctor,
     export,
     gc,
     hosts,
     plan,
     run,
+    size,
     stack,
     trial,
 )
@@ -41,8 +43,10 @@ app.command("plan")(plan.plan)
 app.command("run")(run.run)
 app.command("build")(build.build)
 app.command("audit")(audit.audit)
+app.command("compare")(compare.compare)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
+app.command("size")(size.size)
 app.command("trial")(trial.trial)
 app.add_typer(stack.app, name="stack")
 app.add_typer(hosts.app, name="hosts")

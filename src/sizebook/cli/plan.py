@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import print_json, print_table
 from sizebook.store import find_project
 
@@ -17,12 +19,14 @@ def plan(
     chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
     profile: str = typer.Option("quick", help="smoke, quick or full."),
     param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
+    inventory: Path = INVENTORY,
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """Say which trials a run would measure and how long it should take; measures nothing."""
     from sizebook.book.planning import plan_chapter
     from sizebook.cli.selection import select
 
+    use_inventory(inventory, shown=not as_json)
     root = find_project().root
     planned = [
         plan_chapter(each, parameters)

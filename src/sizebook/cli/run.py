@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
+from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ def run(
     source: str = typer.Option("measure", help="measure, published, or a folder of bundles."),
     param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
     force: bool = typer.Option(False, help="Execute notebooks again even if nothing changed."),
+    inventory: Path = INVENTORY,
 ) -> None:
     """Measure chapters and execute their notebooks into pages of the book.
 
@@ -28,6 +31,7 @@ def run(
     from sizebook.book.notebooks import run_chapter
     from sizebook.cli.selection import select
 
+    use_inventory(inventory)
     root = find_project().root
     selected = select(root, chapter or [], profile, source, param)
     failed = 0

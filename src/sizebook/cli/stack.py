@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import print_json
 from sizebook.cli.trial import parse_settings
 from sizebook.store import find_project
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Build and try the reference stack by hand.", no_args_is_help=True)
 
+IMAGE = "localhost/sizebook-stack:latest"
 _JSON = typer.Option(False, "--json", help="Print JSON for another program.")
 
 
@@ -36,6 +39,7 @@ def up(
     topology: str = typer.Option("local", help="Back end in the node: local; apart: remote."),
     heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
     setting: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
+    inventory: Path = INVENTORY,
     as_json: bool = _JSON,
 ) -> None:
     """Start database and nodes, and leave them running until 'sizebook stack down'.
@@ -45,10 +49,33 @@ def up(
     from sizebook.lab import app_stack, place
     from sizebook.lab.holding import hold_up
 
+    chosen = use_inventory(inventory, shown=not as_json)
     placement = dataclasses.replace(place(), stack=())
     settings = parse_settings(setting)
     deployment = app_stack(placement, topology=topology, heap_mib=heap, settings=settings)
+    if chosen is not None:
+        deployment = chosen.placed(deployment)
     _show(hold_up(find_project(), deployment), as_json)
+
+
+@app.command()
+def manifests(
+    topology: str = typer.Option("local", help="Back end in the node: local; apart: remote."),
+    nodes: int = typer.Option(1, min=1, max=1000, help="Nodes of the app."),
+    heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
+    cpus: int = typer.Option(1, min=1, max=4096, help="CPUs of each pod."),
+    setting: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
+    image: str = typer.Option(IMAGE, help="Image that env/Containerfile builds."),
+) -> None:
+    """Print Kubernetes objects of the deployment that 'sizebook stack up' starts, in YAML."""
+    from sizebook.lab import Placement, app_stack
+    from sizebook.stack.manifests import in_yaml
+    from sizebook.stack.manifests import manifests as make
+
+    here = Placement(stack=tuple(range(cpus)), generator=(), total_heap_mib=nodes * heap)
+    settings = parse_settings(setting)
+    deployment = app_stack(here, topology=topology, nodes=nodes, heap_mib=heap, settings=settings)
+    print(in_yaml(make(deployment, image)), end="")
 
 
 @app.command()

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 from pydantic import ValidationError
 
+from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import print_json, print_table
 from sizebook.model.errors import UsageError
 from sizebook.model.load import (
@@ -59,6 +60,7 @@ def trial(
     heap: int = typer.Option(512, min=64, help="Heap of each node in MiB."),
     app: list[str] = typer.Option([], "--app", "-a", help="Setting of the app, name=value."),
     seed: int = typer.Option(1, help="Seed of arrivals and data."),
+    inventory: Path = INVENTORY,
     out: Path = typer.Option(None, help="Folder for the bundle (default: data/runs/trial)."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
@@ -68,9 +70,11 @@ def trial(
     """
     from sizebook.lab import app_stack, place, planning
     from sizebook.lab.archive import present_fingerprints
+    from sizebook.lab.inventories import placed_trial
     from sizebook.lab.measuring import opened_bench
     from sizebook.lab.progress import Progress
 
+    chosen = use_inventory(inventory, shown=not as_json)
     project = find_project()
     placement = place()
     try:
@@ -105,6 +109,9 @@ def trial(
             expected=first["msg"],
             next_step="see 'sizebook trial --help'",
         ) from error
+    if chosen is not None:
+        deployment, load = placed_trial(chosen, spec.deployment, spec.load)
+        spec = spec.model_copy(update={"deployment": deployment, "load": load})
     present_fingerprints(project, spec)  # names a load profile that is not there
     opening = planning.conditioning((spec,), conditioning)
     session = planning.Session("by hand", 0, opening, (spec,))

@@ -92,7 +92,7 @@ def advise(source: GcLog | GcSummary, overhead: float = 0.05) -> Advice:
         return Advice(None, f"No heap size is advised: {reason}.", overhead, None, None, findings)
     live, heap = summary.live_bytes or 0, summary.heap_bytes or 0
     room = heap - live
-    ratio = _LEAST_RATIO.get(summary.facts.collector, 1.5)
+    ratio = least_ratio(summary.facts.collector)
     least = max(round(live + room / FARTHEST), round(live * ratio))
     most = round(live + room * FARTHEST)
     if summary.facts.collector in _CONCURRENT:
@@ -111,6 +111,11 @@ def advise(source: GcLog | GcSummary, overhead: float = 0.05) -> Advice:
         wanted = least
         words += f" Below {_mib(least)} this log cannot tell, so that is what is advised."
     return Advice(-(-wanted // _MIB) * _MIB, words, overhead, least, most, findings)
+
+
+def least_ratio(collector: str) -> float:
+    """Return the smallest heap over the live set that a collector can work with."""
+    return _LEAST_RATIO.get(collector, 1.5)
 
 
 def _stopping(summary: GcSummary, overhead: float) -> tuple[int | None, str]:

@@ -32,7 +32,7 @@ _KEPT = [
     "ParOldGen:", "Capacity:", "Used:", "Live:", "Allocated:", "Trigger", "Failed to allocate",
     "Out Of Memory", "OutOfMemoryError", "Using Serial", "Using Parallel", "Using G1",
     "Using The Z", "Using Shenandoah", "Using Epsilon", "Version: ", "CPUs: ", "Memory: ",
-    "Region Size: ", "Page Support: ", "Mode: ", "Attempting ",
+    "Region Size: ", "Page Support: ", "Mode: ", "Attempting ", " workers of ",
 ]  # fmt: skip
 """Parts of a message one of which every line that is read has; most lines of a log have none."""
 

@@ -44,6 +44,11 @@ _STALL = (
     r"^(?:GC\([0-9]{1,9}\) )?(?:[yYoO]: )?(?P<kind>Allocation Stall|Relocation Stall) "
     r"\((?P<thread>.*)\) (?P<took>[0-9]{1,12}[.,][0-9]{1,9})ms$"
 )
+# GC(3) Using 1 workers of 2 for evacuation
+_WORKERS = (
+    r"^GC\((?P<id>[0-9]{1,9})\) Using (?P<used>[0-9]{1,6}) workers of (?P<most>[0-9]{1,6}) "
+    r"for (?P<task>.{1,40})$"
+)
 _REQUEST = r"^Failed to allocate [^,]*, " + _SIZE
 _ABSURD = 1 << 50
 """No heap is so large: numbers above it come from a damaged log."""
@@ -129,6 +134,18 @@ def stalls(lines: Lines) -> pl.DataFrame:
     )
     return found.select("row", "run", "at_s", "at_ns", "kind", "thread",
         stalled_ns=(_decimal("took") * 1e6).round().cast(pl.Int64))  # fmt: skip
+
+
+def workers(lines: Lines) -> pl.DataFrame:
+    """Return how many threads of how many did a task of a collection, and which (G1 says it)."""
+    which = pl.col("message").str.contains(" workers of ", literal=True)
+    found = _matching(lines, which, _WORKERS, "task")
+    return found.select(
+        "run", "at_s", "at_ns", "task",
+        id=pl.col("id").cast(pl.Int64),
+        used=pl.col("used").cast(pl.Int64),
+        most=pl.col("most").cast(pl.Int64),
+    )  # fmt: skip
 
 
 def requests(lines: Lines) -> pl.DataFrame:

@@ -54,6 +54,9 @@ class GcLog:
     """A row each stop of the application for whatever reason: ``reaching_ns``, ``total_ns``."""
     requests: pl.DataFrame
     """A row each allocation that failed at first, where the log tells its size."""
+    workers: pl.DataFrame
+    """A row each time that a task of a collection was given to threads (G1): ``used`` of ``most``,
+    ``task``."""
     out_of_memory: pl.DataFrame
     """A row each time that the log says that memory ran out."""
     is_cut: Cut
@@ -77,7 +80,7 @@ class GcLog:
         return replace(self, **frames, first_ns=first_ns, last_ns=last_ns)
 
 
-_FRAMES = ("collections", "pauses", "stalls", "safepoints", "requests", "out_of_memory")
+_FRAMES = ("collections", "pauses", "stalls", "safepoints", "requests", "workers", "out_of_memory")
 _TIMES = ("begin_ns", "end_ns", "at_ns")
 """Columns of a frame that hold moments; others that end in ``_ns`` hold lengths."""
 
@@ -105,6 +108,7 @@ def read_gc_log(source: Path | bytes) -> GcLog:
         stalls=_stalls(lines, collections, facts.collector),
         safepoints=messages.safepoints(lines),
         requests=messages.requests(lines),
+        workers=messages.workers(lines),
         out_of_memory=out_of_memory(lines),
         is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, collections)),
         lines=lines.total,

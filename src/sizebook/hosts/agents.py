@@ -24,6 +24,8 @@ from sizebook.model.errors import TrialError
 _CHUNK = 1 << 20
 _ANSWER_S = 60.0
 _PAUSE_S = 0.02
+_LOOK_S = 0.5
+"""Seconds of silence after which is looked whether the host is still there."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,16 @@ class Endpoint:
     address: str
     port: int
     token: str
+    tunnel: Path | None = None
+    """Socket of this machine that leads to it, where the network does not."""
 
     def connect(self, timeout_s: float) -> socket.socket:
         """Return a connection. Raises OSError."""
+        if self.tunnel is not None:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(timeout_s)
+            connection.connect(str(self.tunnel))
+            return connection
         connection = socket.create_connection((self.address, self.port), timeout_s)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
@@ -56,10 +65,21 @@ class AgentRefusedError(TrialError):
 class AgentLine:
     """A claimed agent. It ends all that it started when this line is closed or lost."""
 
-    def __init__(self, endpoint: Endpoint, name: str, connection: socket.socket) -> None:
-        """``connection`` is fresh; raises OSError if the agent does not take us as its owner."""
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        name: str,
+        connection: socket.socket,
+        why_ended: Callable[[], str | None],
+    ) -> None:
+        """``connection`` is fresh; raises OSError if the agent does not take us as its owner.
+
+        ``why_ended`` tells why the host has ended, None while it runs: the connection to a host
+        whose network has ended with it is silent, not closed.
+        """
         self._endpoint = endpoint
         self._name = name
+        self._why_ended = why_ended
         self._connection = connection
         self._stream = connection.makefile("rb")
         self._sending = threading.Lock()
@@ -96,7 +116,7 @@ class AgentLine:
         except OSError as error:
             self._lose(str(error))
         with self._news:
-            self._news.wait_for(lambda: number in self._answers or self._lost, _ANSWER_S)
+            self._await(lambda: number in self._answers, _ANSWER_S)
             self._waiting.discard(number)
             answer = self._answers.pop(number, None)
         if answer is None:
@@ -110,19 +130,20 @@ class AgentLine:
 
         What ran on a host that is lost has ended with it, as if killed.
         """
+        if key not in self._ended:
+            self._look()
         return self._ended.get(key, -9 if self._lost else None)
 
     def await_end(self, key: int, timeout_s: float) -> int | None:
         """Return how the process ended as soon as that is known, None when the time is over."""
         with self._news:
-            self._news.wait_for(lambda: self.exit_code(key) is not None, timeout_s)
+            self._await(lambda: key in self._ended, timeout_s)
         return self.exit_code(key)
 
     def put(self, source: Path, target: Path, owner: int | None) -> None:
         """Copy a file or folder onto the host. Raises OSError if it cannot be read here."""
         with self._carrying("put") as stream:
-            for path, relative in _walk(source):
-                _send_item(stream, path, target / relative, owner)
+            send_tree(stream, source, target, owner)
 
     def bring(self, folder: Path, target: Path, states: dict[str, list[int]]) -> None:
         """Copy to ``target`` what is new or appended below a folder; ``states`` remembers it."""
@@ -166,6 +187,17 @@ class AgentLine:
         except (OSError, ValueError, KeyError) as error:
             reason = str(error)
         self._lose(reason)
+
+    def _await(self, there: Callable[[], bool], timeout_s: float) -> None:
+        """Wait until it is there, the host is lost, or the time is over; ``_news`` is held."""
+        deadline = time.monotonic() + timeout_s
+        while not there() and not self._lost and (left_s := deadline - time.monotonic()) > 0:
+            if not self._news.wait(min(left_s, _LOOK_S)):
+                self._look()
+
+    def _look(self) -> None:
+        if not self._lost and (reason := self._why_ended()):
+            self._lose(reason)
 
     def _lose(self, reason: str) -> None:
         with self._news:
@@ -224,7 +256,7 @@ def claim_agent(
             connection = endpoint.connect(1.0)
             try:
                 connection.settimeout(max(5.0, deadline - time.monotonic()))
-                return AgentLine(endpoint, name, connection)
+                return AgentLine(endpoint, name, connection, why_ended)
             except BaseException:
                 connection.close()
                 raise
@@ -238,6 +270,12 @@ def claim_agent(
                 expected=f"a host that answers within {timeout_s:g} s",
                 next_step="see 'sizebook doctor' for its mode, and the host's own log",
             ) from error
+
+
+def send_tree(stream: IO[bytes], source: Path, target: Path, owner: int | None = None) -> None:
+    """Send a file or folder for ``inside.files.receive``, all but the end. Raises OSError."""
+    for path, relative in _walk(source):
+        _send_item(stream, path, target / relative, owner)
 
 
 def _walk(source: Path) -> Iterator[tuple[Path, Path]]:

@@ -64,6 +64,33 @@ class ClockReading:
     """Half of the round trip in which they were read."""
 
 
+@dataclass(frozen=True)
+class LinkUse:
+    """What one end of a link has carried so far.
+
+    A frame is what was handed over in one piece. With offloads that is up to 64 KB between name
+    spaces of one machine; without, no more than the link's ``frame_bytes`` and its own 14 bytes.
+    """
+
+    sent_bytes: int
+    """Headers of the link included."""
+    received_bytes: int
+    sent_frames: int
+    received_frames: int
+    lost_frames: int
+    """Discarded or broken, both ways."""
+
+
+class LinkEnd(Protocol):
+    """A host's end of a link."""
+
+    def use(self) -> LinkUse:
+        """Return what it has carried so far. Raises OSError if that cannot be read."""
+
+    def settings(self) -> Mapping[str, str]:
+        """Return what the kernel says of it now: frames' size, offloads that are on, shaping."""
+
+
 class HostProcess(Protocol):
     """A process that a host runs for us."""
 
@@ -93,6 +120,9 @@ class HostProcess(Protocol):
     def wait(self, timeout_s: float) -> int | None:
         """Return the exit code as soon as it is there, None when the time is over."""
 
+    def signal(self, number: int) -> None:
+        """Send it a signal, such as SIGSTOP; nothing happens to one that has ended."""
+
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of what the process printed, for error messages."""
 
@@ -102,8 +132,13 @@ class Host(Protocol):
 
     name: str
     mode: Mode
+    shares_files: bool
+    """Whether its processes have this machine's files, sockets in the file system included."""
     boot_s: Mapping[str, float]
     """Seconds from its start to its first answer (``all``), and their parts; empty: was there."""
+    links: Mapping[str, LinkEnd]
+    """Its ends of links by what they lead to: ``shared``, or the host at the other end. Empty: it
+    uses this machine's own network, or one that is not made for it."""
 
     @property
     def address(self) -> str:

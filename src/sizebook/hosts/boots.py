@@ -25,6 +25,10 @@ class Image(Protocol):
     """The application image, as far as a boot needs to know it."""
 
     @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all that it holds."""
+
+    @property
     def root(self) -> Path:
         """Folder with the files; nothing may write there."""
 

@@ -74,7 +74,11 @@ class ContainerBoot(GroupedBoot):
         if process is None or process.exit_code is None:
             return None
         program = Path(self.runtime()[0]).name
-        return f"{program} ended with {process.exit_code}: {process.log_tail(2)}"
+        if killed := self.site.group.killed_for_memory():
+            said = f"{killed} killed at the limit of {self.site.spec.memory_mib} MiB of memory"
+        else:
+            said = process.log_tail(2)
+        return f"{program} ended with {process.exit_code}: {said}"
 
     def pieces_s(self) -> Mapping[str, float]:
         return {}

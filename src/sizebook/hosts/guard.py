@@ -52,7 +52,7 @@ class Guard:
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__)), str(self._ledger)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
@@ -73,7 +73,7 @@ class Guard:
     def register(self, pid: int) -> None:
         """Have the process ended when the harness is gone."""
         with contextlib.suppress(psutil.NoSuchProcess):
-            self._tell(f"add {pid} {psutil.Process(pid).create_time():.2f}")
+            self._tell(f"add {pid} {psutil.Process(pid).create_time():.2f}", written=True)
 
     def forget(self, pid: int) -> None:
         """The process has ended."""
@@ -85,7 +85,7 @@ class Guard:
         To be said before the thing is made.
         """
         number = next(self._numbers)
-        self._tell(f"promise {number} {json.dumps(list(undo))}")
+        self._tell(f"promise {number} {json.dumps(list(undo))}", written=True)
         return number
 
     def keep(self, number: int) -> None:
@@ -102,12 +102,18 @@ class Guard:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
 
-    def _tell(self, line: str) -> None:
+    def _tell(self, line: str, *, written: bool = False) -> None:
+        """Tell the guard a line; with ``written`` return when it stands in the ledger."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         with self._telling, contextlib.suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
+            if written:
+                self._process.stdout.readline()
 
 
 def sweep(ledger_dir: Path, patience_s: float = 30.0) -> int:
@@ -163,6 +169,7 @@ def end_all(entries: Iterable[Entry], grace_s: float = 5.0) -> int:
             continue
         ended += 1
         _signal(family, signal.SIGTERM)
+        _signal(family, signal.SIGCONT)  # what was suspended does not hear the first
         _, alive = psutil.wait_procs(family, timeout=grace_s)
         _signal(alive, signal.SIGKILL)
         psutil.wait_procs(alive, timeout=grace_s)
@@ -241,6 +248,9 @@ def _main(ledger: Path) -> None:
             case "kept", number:
                 left.pop(f"promise {number}", None)
         _write(ledger, left.values())
+        if line.startswith(("add", "promise")):
+            with contextlib.suppress(OSError):  # nobody may be there to hear it
+                os.write(1, b"\n")
     time.sleep(0.2)  # a harness that ends in good order is just stopping them itself
     undo_all([*left.values(), *_find(announced.values())])
     ledger.unlink(missing_ok=True)

@@ -12,14 +12,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from sizebook.hosts.agents import AgentLine, AgentRefusedError, Endpoint, claim_agent
-from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView, ProcessView
+from sizebook.hosts.base import (
+    ClockReading,
+    HostProcess,
+    HostUsage,
+    HostView,
+    LinkEnd,
+    ProcessView,
+)
 from sizebook.hosts.boots import Boot
 from sizebook.hosts.ports import Ports
+from sizebook.hosts.priority import LAST
 from sizebook.model.bundle import MachineFacts
 from sizebook.model.deployment import CpuSet, Mode
 from sizebook.model.errors import HostLacksError, TrialError
 
-_LAST = 19
 _CLOCK_READINGS = 8
 _OWN_CLOCK: tuple[Mode, ...] = (
     *("paravirtual-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm"),
@@ -74,10 +81,11 @@ class GuestProcess:
         """Ask it to end, then kill it with its group after ``grace_s``; return the exit code."""
         code = self.exit_code
         if code is None and grace_s > 0:
-            self._signal(self._stop_signal, group=False)
+            self.signal(self._stop_signal)
+            self.signal(signal.SIGCONT)  # one that is suspended does not hear the first
             code = self.wait(grace_s)
         if code is None:
-            self._signal(signal.SIGKILL, group=True)
+            self.signal(signal.SIGKILL, group=True)
             code = self.wait(30.0)
         if code is None:
             raise TrialError(
@@ -87,7 +95,8 @@ class GuestProcess:
             )
         return code
 
-    def _signal(self, number: int, *, group: bool) -> None:
+    def signal(self, number: int, *, group: bool = False) -> None:
+        """Signal it, or all of its group; nothing happens to one that has ended."""
         try:
             self._line.ask("signal", pid=self.inner_pid, number=int(number), group=group)
         except TrialError:
@@ -98,6 +107,8 @@ class GuestProcess:
 class GuestHost:
     """A host that was booted for us; everything on it ends with it."""
 
+    shares_files = False
+
     def __init__(self, name: str, boot: Boot, ready_within_s: float = 60.0) -> None:
         """Boot it and wait for its agent.
 
@@ -106,6 +117,7 @@ class GuestHost:
         """
         self.name = name
         self.mode: Mode = boot.mode
+        self.links: Mapping[str, LinkEnd] = {}
         self._boot = boot
         self._keys = itertools.count(1)
         self._bringing = threading.Lock()
@@ -177,7 +189,7 @@ class GuestHost:
 
     def hold_back(self, process: HostProcess, threads: str) -> bool:
         with contextlib.suppress(AgentRefusedError):
-            return bool(self._renice(process, threads, _LAST))
+            return bool(self._renice(process, threads, LAST))
         return False
 
     def let_go(self, process: HostProcess) -> None:

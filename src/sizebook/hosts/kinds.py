@@ -11,10 +11,12 @@ from pathlib import Path
 from sizebook.hosts.boots import Boot, Site
 from sizebook.hosts.container import PROGRAM, ContainerBoot, find_program
 from sizebook.hosts.gvisor import GvisorBoot
+from sizebook.hosts.iproute import find_ip
 from sizebook.hosts.kernels import find_kernel, find_user_mode_linux, kernel_folder
 from sizebook.hosts.kvm import find_kvm_cpu
 from sizebook.hosts.qemu import QemuBoot, find_qemu, machine_initrd
 from sizebook.hosts.runsc import find_runsc, runsc_folder
+from sizebook.hosts.spaces import find_nsenter
 from sizebook.hosts.uml import UserModeLinuxBoot, ptrace_library
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
@@ -31,9 +33,11 @@ class ModeKind:
     look: Callable[[], object]
     """Raises HostLacksError if something is missing that can be told without a trial."""
     boot: Callable[[Site], Boot] | None = None
-    """None: processes of this machine as it is."""
+    """None: processes of this machine itself, which need no image and no agent."""
     programs: tuple[str, ...] = ()
     """Programs, or files by their paths, that it uses; a new version of one is tried anew."""
+    virtualization: bool = True
+    """Whether it is one of the ways to share a machine that are compared with each other."""
 
 
 def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
@@ -72,6 +76,13 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
     machine_parts = (_QEMU, str(kernel_folder(state)))
     return (
         ModeKind("bare", "processes in a control group", _look_for_root),
+        ModeKind(
+            "namespace",
+            "processes in a control group, with a network of their own",
+            _look_for_spaces,
+            programs=("ip", "nsenter"),
+            virtualization=False,
+        ),
         ModeKind("container", "container (runc)", _look_for_runc, ContainerBoot, (PROGRAM,)),
         ModeKind(
             "user-space-kernel",
@@ -136,6 +147,12 @@ def _look_for_root() -> None:
             expected="root",
             next_step="run as root, for chapters with limited hosts",
         )
+
+
+def _look_for_spaces() -> None:
+    _look_for_root()
+    find_ip()
+    find_nsenter()
 
 
 def _look_for_runc() -> None:

@@ -11,25 +11,23 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
 import psutil
 
-from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView
+from sizebook.hosts import priority
+from sizebook.hosts.base import ClockReading, HostProcess, HostUsage, HostView, LinkEnd
 from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.machine import local_facts, view_machine, view_process
 from sizebook.hosts.ports import Ports
+from sizebook.hosts.spaces import command_in, try_port_in
 from sizebook.model.bundle import MachineFacts
 from sizebook.model.deployment import LOCAL, CpuSet, Mode
 from sizebook.model.errors import HostLacksError, TrialError
 
-_LAST = 19
-"""Lowest priority: a seventieth of what others get."""
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _PIDFD: Callable[[int], int] | None = getattr(os, "pidfd_open", None)
 
@@ -85,11 +83,15 @@ class LocalProcess:
         except OSError:
             return ""
 
+    def signal(self, number: int) -> None:
+        self._popen.send_signal(number)
+
     def terminate(self, grace_s: float) -> int:
         """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code."""
         code = self._popen.poll()
         if code is None and grace_s > 0:
-            self._popen.send_signal(self._stop_signal)
+            self.signal(self._stop_signal)
+            self.signal(signal.SIGCONT)  # one that is suspended does not hear the first
             code = self.wait(grace_s)
         if code is None:
             self._popen.kill()
@@ -105,10 +107,10 @@ class LocalHost:
     """The machine the harness runs on; servers bind to loopback.
 
     With a control group it is a host of its own name on this machine, and what runs there has the
-    group's limits together.
+    group's limits together; with a name space of the network it has an address of its own, too.
     """
 
-    mode: Mode = "bare"
+    shares_files = True
     boot_s: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -118,15 +120,22 @@ class LocalHost:
         group: ControlGroup | None = None,
         address: str = "127.0.0.1",
         cpus: CpuSet = (),
+        space: Path | None = None,
     ) -> None:
-        """``cpus`` are all that its processes may use; empty: those that the harness may now."""
+        """``cpus`` are all that its processes may use; empty: those that the harness may now.
+
+        ``space`` is the name space of the network that has ``address``; None: this machine's own.
+        """
         self.name = name
+        self.mode: Mode = "bare" if space is None else "namespace"
         self.address = address
         self._guard = guard
         self._group = group
         self._processes: list[LocalProcess] = []
         self._changing = threading.Lock()
-        self._ports = Ports(self.address)
+        self._space = space
+        self.links: Mapping[str, LinkEnd] = {}
+        self._ports = Ports(self.address, try_port=None if space is None else try_port_in(space))
         self._cpus = cpus or usable_cpus()  # asked before the harness pins itself
 
     @property
@@ -159,6 +168,8 @@ class LocalHost:
                 next_step="run 'sizebook doctor' to see what is missing and what would bring it",
             )
         full = [*_pin(cpus or self._cpus, self._cpus), *_become(user, name), *command]
+        if self._space is not None:
+            full = command_in(self._space, full)
         if self._group is not None:
             full = self._group.command(full)
         for folder in (log.parent, cwd or log.parent):
@@ -204,30 +215,10 @@ class LocalHost:
             ) from error
 
     def hold_back(self, process: HostProcess, threads: str) -> bool:
-        if not _may_raise_priority():
-            return False
-        found = False
-        for thread in _threads(process.inner_pid):
-            with contextlib.suppress(OSError):
-                if (
-                    Path(f"/proc/{process.inner_pid}/task/{thread}/comm")
-                    .read_text()
-                    .startswith(threads)
-                ):
-                    os.setpriority(os.PRIO_PROCESS, thread, _LAST)
-                    found = True
-        return found
+        return priority.lower(process.inner_pid, threads)
 
     def let_go(self, process: HostProcess) -> None:
-        seen: set[int] = set()
-        while (
-            rest := set(_threads(process.inner_pid)) - seen
-        ):  # one may be started by one held back
-            for thread in rest:
-                with contextlib.suppress(ProcessLookupError):
-                    if os.getpriority(os.PRIO_PROCESS, thread) > 0:
-                        os.setpriority(os.PRIO_PROCESS, thread, 0)
-            seen |= rest
+        priority.restore(process.inner_pid)
 
     def facts(self) -> MachineFacts:
         return local_facts()
@@ -335,33 +326,6 @@ def _await_end(pid: int, timeout_s: float) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _threads(pid: int) -> list[int]:
-    try:
-        return [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
-    except OSError:
-        return []
-
-
-@cache
-def _may_raise_priority() -> bool:
-    """Return whether a priority that was lowered can be raised again: tried in a thread."""
-    if sys.platform != "linux":
-        return False
-    with ThreadPoolExecutor(1) as trial:
-        return trial.submit(_lower_and_raise).result()
-
-
-def _lower_and_raise() -> bool:
-    own = threading.get_native_id()
-    before = os.getpriority(os.PRIO_PROCESS, own)
-    try:
-        os.setpriority(os.PRIO_PROCESS, own, _LAST)
-        os.setpriority(os.PRIO_PROCESS, own, before)
-    except OSError:
-        return False
-    return before <= 0
 
 
 def _is_there(program: str, path: str | None) -> bool:

@@ -102,9 +102,16 @@ def _try(
 ) -> None:
     """Make a host and see its limit at work. Raises HostLacksError or TrialError."""
     spec = HostSpec(name="trial", mode=kind.mode)
-    places = {"scratch": scratch, "state": state}
-    makers = boots((kind,))
-    with opened_hosts([spec], makers, image, **places, local=local, guard=guard) as hosts:
+    opened = opened_hosts(
+        [spec],
+        boots((kind,)),
+        image,
+        scratch=scratch,
+        state=state,
+        local=local,
+        guard=guard,
+    )
+    with opened as hosts:
         prove_limit(hosts["trial"], image().python if kind.boot else Path(sys.executable), scratch)
 
 

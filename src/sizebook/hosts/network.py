@@ -1,7 +1,9 @@
-"""The hosts' own network on this machine: a bridge with a private address, a link for each host.
+"""The hosts' own network on this machine: a bridge with a private address, links beside it.
 
-All hosts and the load generator reach each other there; nothing of it leads anywhere else, so no
-packet is forwarded or translated. Everything is undone, by the guard if need be.
+All hosts and the load generator reach each other there, each at one address. Where two of them have
+a link of their own, or a router between them, a route to the other's address alone leads over it,
+so that nobody need know. Nothing of the network leads anywhere else, and no packet is translated.
+Everything is undone, by the guard if need be.
 """
 
 from __future__ import annotations
@@ -10,20 +12,31 @@ import ipaddress
 import itertools
 import json
 import secrets
-import shutil
-import subprocess
-from collections.abc import Iterable, Iterator
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.hosts.guard import Guard
+from sizebook.hosts.interfaces import InterfaceTable
+from sizebook.hosts.iproute import find_ip, ip, try_ip
+from sizebook.hosts.spaces import run_in
+from sizebook.hosts.wires import Interface
+from sizebook.model.deployment import LOCAL
 from sizebook.model.errors import HostLacksError
+from sizebook.model.network import LinkSpec, NetworkSpec, Wire
 
 _POOL = ipaddress.ip_network("10.77.0.0/16")
 """Cut into networks of 256 addresses; one that no route of this machine touches is taken."""
 _NAMESPACES = Path("/run/netns")
 INNER = "eth0"
 """Name of a host's interface in its own name space."""
+SHARED = "shared"
+"""What the link to the bridge leads to."""
+_ROUTER = "ROUTER"
+"""Name of the router among the hosts, which are written small."""
+_SYSTEM = Path("/proc/sys/net/ipv4")
+"""Settings of the name space that a thread is in."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +54,32 @@ class Link:
 
 
 class Network:
-    """One bridge, and the links that were made at it."""
+    """One bridge, and the links that were made at it and beside it."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, spec: NetworkSpec | None = None) -> None:
         """Make the bridge. Raises HostLacksError, with the system's words, if it cannot be made."""
         self._guard = guard
+        self._shared: Wire | None = spec
+        """Of each host's link to the bridge; None: as the kernel makes it."""
+        self._links_to_make = () if spec is None else spec.links
+        self._router_mbit_per_s = None if spec is None else spec.router_mbit_per_s
+        self._offloads = spec is None or spec.offloads
         self._tag = secrets.token_hex(2)
         self._bridge = f"sb-{self._tag}"
         self._numbers = itertools.count(2)
         self._undo: list[tuple[int, tuple[str, ...]]] = []
-        self._net = next(free_networks(_taken()), None) or _no_network()
+        self._tables: list[InterfaceTable] = []
+        self._hosts: dict[str, Link] = {}
+        self._ends: dict[str, dict[str, Interface]] = {}
+        self._net, self._claim = claim_network(_taken)
         try:
             self._make(
                 ("link", "add", self._bridge, "type", "bridge", "forward_delay", "0"),
                 ("link", "del", self._bridge),
             )
             own = f"{self._net[1]}/{self._net.prefixlen}"
-            _ip("addr", "add", own, "dev", self._bridge)
-            _ip("link", "set", self._bridge, "up")
+            ip("addr", "add", own, "dev", self._bridge)
+            ip("link", "set", self._bridge, "up")
         except BaseException:
             self.close()
             raise
@@ -70,6 +91,12 @@ class Network:
 
     def add_namespace(self, host: str) -> Link:
         """Return a link into a name space of the network that is made for this host."""
+        link = self._add_namespace(host, self._shared)
+        self._hosts[host] = link
+        self._add_end(host, SHARED, Interface(INNER, link.namespace))
+        return link
+
+    def _add_namespace(self, host: str, wire: Wire | None) -> Link:
         number, interface = self._next()
         space = f"sb-{self._tag}-{host}"
         self._make(("netns", "add", space), ("netns", "del", space))
@@ -78,10 +105,13 @@ class Network:
             ("link", "del", interface),
         )
         link = self._link(number, interface, _NAMESPACES / space)
-        _ip("-n", space, "link", "set", INNER, "address", link.hardware_address)
-        _ip("-n", space, "addr", "add", f"{link.address}/{link.prefix}", "dev", INNER)
+        ip("-n", space, "link", "set", INNER, "address", link.hardware_address)
+        ip("-n", space, "addr", "add", f"{link.address}/{link.prefix}", "dev", INNER)
+        if wire is not None:
+            for end in (Interface(interface), Interface(INNER, link.namespace)):
+                end.set_up(wire, offloads=self._offloads)
         for each in ("lo", INNER):
-            _ip("-n", space, "link", "set", each, "up")
+            ip("-n", space, "link", "set", each, "up")
         self._attach(interface)
         return link
 
@@ -92,12 +122,80 @@ class Network:
         self._attach(interface)
         return self._link(number, interface, None)
 
+    def connect(self) -> None:
+        """Make the links beside the bridge, and the router, when all hosts have their name spaces.
+
+        Raises HostLacksError, with the system's words, if that cannot be done.
+        """
+        own = Interface(self._bridge)
+        self._add_end(LOCAL, SHARED, own)
+        if self._shared is None:
+            return
+        own.set_up(Wire(frame_bytes=self._shared.frame_bytes), offloads=self._offloads)
+        for link in self._links_to_make:
+            self._add_link(link)
+        if self._router_mbit_per_s is not None:
+            frame_bytes = self._shared.frame_bytes
+            self._add_router(Wire(frame_bytes=frame_bytes, rate_mbit_per_s=self._router_mbit_per_s))
+
+    def ends(self, host: str) -> Mapping[str, Interface]:
+        """Return a host's ends of links by what they lead to."""
+        return self._ends.get(host, {})
+
     def close(self) -> None:
         """Remove all of it, newest first; what is gone already is no error."""
+        while self._tables:
+            self._tables.pop().close()
         while self._undo:
             number, words = self._undo.pop()
-            _try_ip(*words)
+            try_ip(*words)
             self._guard.keep(number)
+        self._claim.close()
+
+    def _add_link(self, spec: LinkSpec) -> None:
+        first, second = (self._end_to(*pair) for pair in (spec.ends, spec.ends[::-1]))
+        words = ["link", "add", first.name, *_placed(first), "type", "veth"]
+        self._make(
+            (*words, "peer", "name", second.name, *_placed(second)),
+            (*first.within(), "link", "del", first.name),
+        )
+        for end, (host, peer) in ((first, spec.ends), (second, spec.ends[::-1])):
+            end.set_up(spec, offloads=self._offloads)
+            ip(*end.within(), "link", "set", end.name, "up")
+            self._route(end, host, peer, "dev", end.name)
+            self._add_end(host, peer, end)
+
+    def _end_to(self, host: str, peer: str) -> Interface:
+        """Return the interface by which a host will reach another."""
+        if host == LOCAL:
+            return Interface(self._next()[1])
+        return Interface(f"to-{peer}", self._hosts[host].namespace)
+
+    def _add_router(self, wire: Wire) -> None:
+        """Make a name space that forwards all packets between hosts, as many as its wire lets."""
+        router = self._add_namespace(_ROUTER, wire)
+        assert router.namespace is not None
+        run_in(router.namespace, _forward)
+        linked = {frozenset(link.ends) for link in self._links_to_make}
+        for host, peer in itertools.permutations((LOCAL, *self._hosts), 2):
+            if frozenset((host, peer)) not in linked:
+                end = self._ends[host][SHARED]
+                self._route(end, host, peer, "via", router.address, "dev", end.name)
+
+    def _route(self, end: Interface, host: str, peer: str, *way: str) -> None:
+        there, here = self._address_of(peer), self._address_of(host)
+        ip(*end.within(), "route", "add", f"{there}/32", *way, "src", here)
+
+    def _address_of(self, host: str) -> str:
+        return self.address if host == LOCAL else self._hosts[host].address
+
+    def _add_end(self, host: str, peer: str, end: Interface) -> None:
+        """Keep a host's end, and a table that is read for all ends in its name space."""
+        ends = self._ends.setdefault(host, {})
+        if not ends:
+            self._tables.append(InterfaceTable(end.space))
+        table = next(iter(ends.values())).table if ends else self._tables[-1]
+        ends[peer] = Interface(end.name, end.space, table)
 
     def _next(self) -> tuple[int, str]:
         number = next(self._numbers)
@@ -109,12 +207,12 @@ class Network:
         return Link(str(self._net[number]), self._net.prefixlen, hardware, interface, namespace)
 
     def _attach(self, interface: str) -> None:
-        _ip("link", "set", interface, "master", self._bridge)
-        _ip("link", "set", interface, "up")
+        ip("link", "set", interface, "master", self._bridge)
+        ip("link", "set", interface, "up")
 
     def _make(self, make: tuple[str, ...], undo: tuple[str, ...]) -> None:
-        self._undo.append((self._guard.promise([_program(), *undo]), undo))
-        _ip(*make)
+        self._undo.append((self._guard.promise([find_ip(), *undo]), undo))
+        ip(*make)
 
 
 def free_networks(taken: Iterable[str]) -> Iterator[ipaddress.IPv4Network]:
@@ -125,13 +223,23 @@ def free_networks(taken: Iterable[str]) -> Iterator[ipaddress.IPv4Network]:
             yield net
 
 
-def _taken() -> list[str]:
-    """Return the networks to which this machine has a route, the default one left out."""
-    routes = json.loads(_ip("-j", "-4", "route", "show", "table", "all") or "[]")
-    return [each["dst"] for each in routes if each["dst"] != "default"]
+def claim_network(
+    taken: Callable[[], Iterable[str]],
+) -> tuple[ipaddress.IPv4Network, socket.socket]:
+    """Return a free network, and what keeps it from others who look for one at the same time.
 
-
-def _no_network() -> ipaddress.IPv4Network:
+    That is a socket whose name only one process can have, and which is gone with the process.
+    ``taken`` tells the networks to which there are routes. Raises HostLacksError if none is free.
+    """
+    for net in free_networks(taken()):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0sizebook network {net}")
+            if net in free_networks(taken()):  # nobody made it since, and is gone already
+                return net, claim
+        except OSError:
+            pass
+        claim.close()
     raise HostLacksError(
         found=f"routes of this machine that cover all of {_POOL}",
         expected="a network of 256 addresses in it for the hosts",
@@ -139,27 +247,18 @@ def _no_network() -> ipaddress.IPv4Network:
     )
 
 
-def _program() -> str:
-    found = shutil.which("ip")
-    if found is None:
-        raise HostLacksError(
-            found="no ip on the path",
-            expected="iproute2, for networks between hosts",
-            next_step="run 'make setup', or install it (Debian: apt-get install iproute2)",
-        )
-    return found
+def _placed(end: Interface) -> tuple[str, ...]:
+    return () if end.space is None else ("netns", end.space.name)
 
 
-def _ip(*words: str) -> str:
-    done = _try_ip(*words)
-    if done.returncode != 0:
-        raise HostLacksError(
-            found=f"ip {' '.join(words)}: {done.stderr.strip() or done.returncode}",
-            expected="a system that lets this user make interfaces and name spaces",
-            next_step="run as root (in a container: with CAP_NET_ADMIN and CAP_SYS_ADMIN)",
-        )
-    return done.stdout
+def _forward() -> None:
+    """Let this thread's name space forward packets, and not tell senders of a shorter way."""
+    (_SYSTEM / "ip_forward").write_text("1")
+    for name in ("all", INNER):
+        (_SYSTEM / "conf" / name / "send_redirects").write_text("0")
 
 
-def _try_ip(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([_program(), *words], capture_output=True, text=True, check=False)
+def _taken() -> list[str]:
+    """Return the networks to which this machine has a route, the default one left out."""
+    routes = json.loads(ip("-j", "-4", "route", "show", "table", "all") or "[]")
+    return [each["dst"] for each in routes if each["dst"] != "default"]

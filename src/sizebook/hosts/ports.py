@@ -33,7 +33,7 @@ class Ports:
         choice there), else 0.
         """
         self._address = address
-        self._try_port = try_port or _bound
+        self._try_port = try_port or bind_port
         low, high = outgoing or outgoing_range()
         self._left = [port for port in range(LOWEST, HIGHEST + 1) if not low <= port <= high]
         random.SystemRandom().shuffle(self._left)
@@ -55,8 +55,12 @@ def outgoing_range() -> tuple[int, int]:
     return low, high
 
 
-def _bound(address: str, port: int) -> int:
-    """Return the port at which a socket could be bound, 0 if it could not."""
+def bind_port(address: str, port: int) -> int:
+    """Return the port at which a socket could be bound, 0 if it could not.
+
+    Port 0 is the system's choice; raises OSError if there is none, such as for an address that is
+    not here.
+    """
     with socket.socket() as probe:
         try:
             probe.bind((address, port))

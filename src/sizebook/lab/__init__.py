@@ -4,6 +4,7 @@ from sizebook.lab.chapter_lab import ChapterLab, PlanComplete, planning_only
 from sizebook.lab.deployments import (
     app_stack,
     binding_stack,
+    business_stack,
     connector_stack,
     disk_stack,
     events_stack,
@@ -13,7 +14,15 @@ from sizebook.lab.deployments import (
     work_stack,
     xml_stack,
 )
-from sizebook.lab.modes import MODES, choose_modes, in_mode, limited_modes, memory_can_change
+from sizebook.lab.modes import (
+    MODES,
+    choose_modes,
+    in_mode,
+    limited_modes,
+    memory_can_change,
+    missing_mode,
+    missing_of_links,
+)
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
 from sizebook.lab.trials import Trial, Trials, doubts
@@ -28,6 +37,7 @@ __all__ = [
     "Trials",
     "app_stack",
     "binding_stack",
+    "business_stack",
     "choose_modes",
     "connector_stack",
     "disk_stack",
@@ -37,6 +47,8 @@ __all__ = [
     "limited_modes",
     "memory_can_change",
     "messaging_stack",
+    "missing_mode",
+    "missing_of_links",
     "null_server",
     "pages_stack",
     "place",

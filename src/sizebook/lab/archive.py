@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from sizebook.checks import interfered
 from sizebook.hosts.machine import local_facts
+from sizebook.lab.inventories import machine_fingerprints, target_fingerprints
 from sizebook.lab.planning import Session
 from sizebook.lab.trials import Trial, compare_fingerprints
 from sizebook.model.bundle import Fingerprints
@@ -33,7 +36,9 @@ class Archive:
     def __init__(self, project: Project, chapter: str) -> None:
         self._project = project
         self._chapter = chapter
-        self._newest = newest_by_key(readable_bundles(project.runs / chapter))
+        bundles = readable_bundles(project.runs / chapter)
+        self._newest = newest_by_key(bundles)
+        self._attempts = Counter(bundle.record.key for bundle in bundles)
 
     def key(self, spec: TrialSpec) -> str:
         """Return the cache key of a trial on this machine with the present sources."""
@@ -42,6 +47,22 @@ class Archive:
     def missing(self, sessions: Iterable[Session]) -> tuple[Session, ...]:
         """Return the sessions that must be run, each with only what is not yet completed."""
         left = (session.after(session.collect(self.completed)) for session in sessions)
+        return tuple(session for session in left if session.remaining(()))
+
+    def interfered(self, sessions: Iterable[Session], most: int) -> tuple[Session, ...]:
+        """Return the sessions to run again, each with only what the machine interfered with.
+
+        A trial of which there are more than ``most`` bundles stays as it is. What the trial found
+        plays no part, so that this picks no results; see ``checks.INTERFERENCE``.
+        """
+
+        def kept(spec: TrialSpec) -> Bundle | None:
+            bundle = self.newest(spec)
+            if bundle is None or self._attempts[bundle.record.key] > most:
+                return bundle
+            return None if interfered(bundle) else bundle
+
+        left = (session.after(session.collect(kept)) for session in sessions)
         return tuple(session for session in left if session.remaining(()))
 
     def planned(self, sessions: Iterable[Session]) -> tuple[Trial, ...]:
@@ -115,12 +136,13 @@ def mark_trial(project: Project, bundle: Bundle, own: Sequence[Bundle] = ()) -> 
     if own:
         then = own[-1].record.fingerprints
         kept = {"stack": then.stack, "capture_version": then.capture_version}
-        now = now.model_copy(update={**kept, "machine": then.machine})
+        now = now.model_copy(update={**kept, "machine": then.machine, "hosts": then.hosts})
         jvms = {each.record.fingerprints.jvm for each in own} | jvms
     return Trial(
         bundle,
         stale=compare_fingerprints(measured, now),
-        foreign=measured.machine != now.machine or measured.jvm not in jvms,
+        foreign=(measured.machine, measured.hosts) != (now.machine, now.hosts)
+        or measured.jvm not in jvms,
     )
 
 
@@ -137,6 +159,10 @@ def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
         jvm=_jvms(tuple(role.jvm for role in spec.deployment.jvm_roles())),
         locustfile=_locustfile(project, spec.load.locustfile),
         machine=_machine(),
+        hosts=machine_fingerprints(
+            project, (host.name for host in (*spec.deployment.hosts, *spec.load.hosts))
+        )
+        | target_fingerprints(spec.deployment.given),
     )
 
 

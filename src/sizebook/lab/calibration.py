@@ -248,8 +248,9 @@ def _by_level(bundles: Iterable[Bundle], factor: str) -> dict[Scalar, list[Bundl
 
 
 def _same_instrument(then: Fingerprints, now: Fingerprints) -> bool:
-    return (then.machine, then.locustfile, then.capture_version) == (
+    return (then.machine, then.hosts, then.locustfile, then.capture_version) == (
         now.machine,
+        {},
         now.locustfile,
         now.capture_version,
     )

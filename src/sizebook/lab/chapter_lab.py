@@ -18,6 +18,7 @@ from sizebook.lab.archive import (
 )
 from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.calibration import find_floor, first_sessions
+from sizebook.lab.inventories import chosen_inventory, placing
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
 from sizebook.lab.profiles import get_profile
@@ -110,6 +111,7 @@ class ChapterLab:
         self._entries: dict[str, _Planned | _Searched] = {}
         self._found: tuple[Trial, ...] | None = None
         self._replayed: list[Bundle] | None = None
+        self._inventory = chosen_inventory() if source == "measure" else None
         if source != "measure":
             self._folder()
 
@@ -127,14 +129,16 @@ class ChapterLab:
         after the block with which its answer is precise enough, except in the smoke profile.
         """
         seconds = self._conditioning_s(conditioning_s)
-        sessions = plan_sessions(self.chapter, self.profile, design, treat, seconds)
+        place = placing(treat, self._inventory)
+        sessions = plan_sessions(self.chapter, self.profile, design, place, seconds)
         stop = until if self.profile.publishable else None
         self._enter(design.experiment, _Planned(design, sessions, stop))
 
     def add_search(self, search: Search, treat: Treat, conditioning_s: float | None = None) -> None:
         """Add a search for the heaviest load; see ``lab.search.boundaries`` for its answer."""
         seconds = self._conditioning_s(conditioning_s)
-        sessions = search_sessions(self.chapter, self.profile, search, treat, seconds)
+        place = placing(treat, self._inventory)
+        sessions = search_sessions(self.chapter, self.profile, search, place, seconds)
         self._enter(search.experiment, _Searched(search, sessions))
 
     def run(self) -> Mapping[str, Trials]:
@@ -211,6 +215,17 @@ class ChapterLab:
         return find_floor(self.project, measure)
 
     def _measured(self, archive: Archive) -> Archive:
+        """Measure what is due, and again what the machine interfered with; newest ones count."""
+        archive = self._all_due(archive)
+        for _ in range(self.profile.repeats):
+            again = archive.interfered(self._due(archive), self.profile.repeats)
+            if not again:
+                break
+            _measure(self.project, self.chapter, again, first_sessions(self.profile))
+            archive = self._all_due(Archive(self.project, self.chapter))
+        return archive
+
+    def _all_due(self, archive: Archive) -> Archive:
         """Measure what is due, block by block where that depends on what was found."""
         tried: list[Session] = []
         while True:

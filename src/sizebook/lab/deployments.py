@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sizebook.lab.placement import Placement
+from sizebook.lab.roles import app_roles, broker_role, of_part, share_heap
 from sizebook.model.deployment import (
-    BalancerRole,
-    CpuSet,
     DatabaseRole,
     Deployment,
     JvmRole,
@@ -18,9 +17,13 @@ from sizebook.model.records import Scalar
 
 TOPOLOGIES = ("local", "remote")
 BROKERS = ("embedded", "process")
+SESSIONS = ("memory", "database")
 LEDGER_ROWS = 259_480
 """Rows of the table that the report on virtual machines counted."""
-_LEAST_HEAP_MIB = 64
+_SPARE_CONNECTIONS = 50
+"""More than users, or than pools, need."""
+_LEAST_CONNECTIONS = 200
+"""Of any database of the book."""
 
 
 def app_stack(
@@ -51,7 +54,7 @@ def app_stack(
     roles: list[RoleSpec] = [DatabaseRole(cpus=cpus, flights=flights, data_seed=data_seed)]
     if topology == "remote":
         roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm))
-    roles += _app_nodes("", cpus, nodes, heap_mib, settings, jvm)
+    roles += app_roles("", cpus, nodes, heap_mib, settings, jvm)
     return Deployment(roles=tuple(roles))
 
 
@@ -72,7 +75,7 @@ def connector_stack(
     connector_pool), ``backend_settings`` the back end's (rpc_threads, pool, login_iterations).
     Raises UsageError if a node's share of the heap is too small to start with.
     """
-    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
     cpus = placement.stack
     roles: list[RoleSpec] = [
         DatabaseRole(cpus=cpus),
@@ -81,9 +84,9 @@ def connector_stack(
             heap_mib=backend_heap_mib,
             cpus=cpus,
             jvm=jvm,
-            settings=_of_part("connectors", backend_settings),
+            settings=of_part("connectors", backend_settings),
         ),
-        *_app_nodes("connectors", cpus, nodes, heap_mib, settings, jvm),
+        *app_roles("connectors", cpus, nodes, heap_mib, settings, jvm),
     ]
     return Deployment(roles=tuple(roles))
 
@@ -159,11 +162,11 @@ def _queue_stack(
             next_step="correct the deployment in the notebook",
         )
     cpus = placement.stack
-    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
     roles: list[RoleSpec] = [DatabaseRole(cpus=cpus)]
     if broker == "process":
-        roles.append(_broker(cpus, broker_heap_mib, broker_settings, jvm))
-    roles += _app_nodes(part, cpus, nodes, heap_mib, settings, jvm)
+        roles.append(broker_role(cpus, broker_heap_mib, broker_settings, jvm))
+    roles += app_roles(part, cpus, nodes, heap_mib, settings, jvm)
     return Deployment(roles=tuple(roles))
 
 
@@ -224,11 +227,11 @@ def binding_stack(
     cpus = placement.stack
     roles: list[RoleSpec] = [DatabaseRole(cpus=cpus)]
     if broker:
-        roles.append(_broker(cpus, broker_heap_mib, broker_settings, jvm))
+        roles.append(broker_role(cpus, broker_heap_mib, broker_settings, jvm))
     if apart:
-        own = _of_part("bindings", backend_settings)
+        own = of_part("bindings", backend_settings)
         roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=own))
-    roles += _app_nodes("bindings", cpus, 1, heap_mib, settings, jvm, flags=flags)
+    roles += app_roles("bindings", cpus, 1, heap_mib, settings, jvm, flags=flags)
     return Deployment(roles=tuple(roles))
 
 
@@ -248,7 +251,7 @@ def disk_stack(
         heap_mib=heap_mib,
         cpus=placement.stack,
         jvm=jvm,
-        settings=_of_part("disk", settings),
+        settings=of_part("disk", settings),
     )
     return Deployment(roles=(role,))
 
@@ -276,9 +279,55 @@ def work_stack(
         heap_mib=heap_mib,
         cpus=cpus,
         jvm=jvm,
-        settings=_of_part("work", settings),
+        settings=of_part("work", settings),
     )
     return Deployment(roles=(database, app))
+
+
+def business_stack(
+    placement: Placement,
+    *,
+    users: int,
+    nodes: int = 1,
+    heap_mib: int = 512,
+    sessions: str = "memory",
+    threads: int = 50,
+    pool: int = 20,
+    settings: Mapping[str, Scalar] | None = None,
+    database_settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+    flags: tuple[str, ...] = (),
+) -> Deployment:
+    """Return app nodes of a trading business, with data made for so many users.
+
+    Several ``nodes`` of ``heap_mib`` each stand behind a balancer that keeps sessions on their
+    node. ``sessions``: ``memory`` keeps each in the node that made it, ``database`` where every
+    node finds it. A node has ``threads`` and a ``pool`` of database connections, and takes a
+    connection of each user. Further ``settings`` are each node's (sessions_in_memory,
+    session_bytes, business_workers, keep_alive_timeout), ``database_settings`` PostgreSQL's, by its
+    own names. Raises UsageError for another kind of sessions.
+    """
+    if sessions not in SESSIONS:
+        raise UsageError(
+            found=f"sessions {sessions!r}",
+            expected=f"one of {', '.join(SESSIONS)}",
+            next_step="choose one of them",
+        )
+    cpus = placement.stack
+    own: dict[str, Scalar] = {
+        "sessions": sessions,
+        "threads": threads,
+        "pool": pool,
+        "connections": users + _SPARE_CONNECTIONS,
+        **(settings or {}),
+    }
+    room: dict[str, Scalar] = {
+        "max_connections": max(_LEAST_CONNECTIONS, nodes * int(own["pool"]) + _SPARE_CONNECTIONS),
+        **(database_settings or {}),
+    }
+    database = DatabaseRole(cpus=cpus, business_users=users, settings=room)
+    apps = app_roles("business", cpus, nodes, heap_mib, own, jvm, sticky=True, flags=flags)
+    return Deployment(roles=(database, *apps))
 
 
 def _plain_stack(
@@ -291,60 +340,9 @@ def _plain_stack(
     *,
     sticky: bool,
 ) -> Deployment:
-    heap_mib = _share_heap(total_heap_mib or placement.total_heap_mib, nodes)
-    apps = _app_nodes(parts, placement.stack, nodes, heap_mib, settings, jvm, sticky=sticky)
+    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    apps = app_roles(parts, placement.stack, nodes, heap_mib, settings, jvm, sticky=sticky)
     return Deployment(roles=(DatabaseRole(cpus=placement.stack), *apps))
-
-
-def _broker(
-    cpus: CpuSet, heap_mib: int, settings: Mapping[str, Scalar] | None, jvm: str
-) -> JvmRole:
-    return JvmRole(
-        role="broker", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=dict(settings or {})
-    )
-
-
-def _app_nodes(
-    parts: str,
-    cpus: CpuSet,
-    nodes: int,
-    heap_mib: int,
-    settings: Mapping[str, Scalar] | None,
-    jvm: str,
-    *,
-    sticky: bool = False,
-    flags: tuple[str, ...] = (),
-) -> list[RoleSpec]:
-    """Return the app role with these parts (empty: the stack's default), a balancer if several."""
-    own = _of_part(parts, settings)
-    roles: list[RoleSpec] = [
-        JvmRole(
-            role="app",
-            nodes=nodes,
-            heap_mib=heap_mib,
-            cpus=cpus,
-            jvm=jvm,
-            flags=flags,
-            settings=own,
-        )
-    ]
-    return [*roles, BalancerRole(cpus=cpus, sticky=sticky)] if nodes > 1 else roles
-
-
-def _of_part(parts: str, settings: Mapping[str, Scalar] | None) -> dict[str, Scalar]:
-    return ({"parts": parts} if parts else {}) | dict(settings or {})
-
-
-def _share_heap(total_mib: int, nodes: int) -> int:
-    """Return each node's share in MiB; raises UsageError if it is too small to start with."""
-    heap_mib = total_mib // nodes
-    if heap_mib < _LEAST_HEAP_MIB:
-        raise UsageError(
-            found=f"{heap_mib} MiB of heap for each of {nodes} nodes",
-            expected=f"{_LEAST_HEAP_MIB} MiB or more",
-            next_step="choose fewer nodes or a larger total",
-        )
-    return heap_mib
 
 
 def null_server(placement: Placement, *, body_bytes: int = 1024) -> Deployment:

@@ -9,8 +9,14 @@ import sys
 from pathlib import Path
 
 from sizebook.hosts import LocalHost
+from sizebook.hosts.image import AppImage, ImagePlan, build_image
+from sizebook.hosts.opening import opened_hosts
+from sizebook.hosts.ssh import Machine
+from sizebook.lab.inventories import chosen_inventory
+from sizebook.load.packages import needed_trees
+from sizebook.load.spread import SpreadWorkers
 from sizebook.load.workers import Workers
-from sizebook.model.deployment import CpuSet
+from sizebook.model.deployment import CpuSet, HostSpec
 from sizebook.store import Project
 
 
@@ -21,27 +27,24 @@ class KeptWorkers:
         self._project = project
         self._host = host
         self._kept: Workers | None = None
-        self._fit: tuple[CpuSet, int] = ((), 0)
+        self._fit: tuple[CpuSet, int, tuple[HostSpec, ...]] = ((), 0, ())
         self._logs: Path | None = None
+        self._machines = contextlib.ExitStack()
+        """Other machines that were opened for the workers."""
 
-    def get(self, cpus: CpuSet, workers: int) -> Workers:
+    def get(self, cpus: CpuSet, workers: int, hosts: tuple[HostSpec, ...] = ()) -> Workers:
         """Return so many workers on these CPUs: the last ones if they fit and live, else new ones.
 
-        Raises TrialError if they do not start.
+        ``hosts`` are other machines on which they are to run instead. Raises TrialError if they do
+        not start, HostLacksError if a machine lacks something.
         """
-        if self._kept is not None and self._fit == (cpus, workers) and self._kept.alive:
+        wanted = cpus, workers, hosts
+        if self._kept is not None and self._fit == wanted and self._kept.alive:
             return self._kept
         self.drop()
         self._logs = self._project.state / "run" / f"generator-{secrets.token_hex(3)}"
-        self._kept = Workers(
-            self._host,
-            sys.executable,
-            self._logs,
-            cpus,
-            workers=workers,
-            locustfiles=self._project.locustfiles,
-        )
-        self._fit = cpus, workers
+        self._kept = self._spread(workers, hosts) if hosts else self._here(cpus, workers)
+        self._fit = wanted
         self._kept.start()
         return self._kept
 
@@ -51,5 +54,48 @@ class KeptWorkers:
         if kept is not None:
             with contextlib.suppress(OSError):
                 kept.stop()
+        self._machines.close()
         if self._logs is not None:
             shutil.rmtree(self._logs, ignore_errors=True)
+
+    def _here(self, cpus: CpuSet, workers: int) -> Workers:
+        assert self._logs is not None
+        return Workers(
+            self._host,
+            sys.executable,
+            self._logs,
+            cpus,
+            workers=workers,
+            locustfiles=self._project.locustfiles,
+        )
+
+    def _spread(self, workers: int, hosts: tuple[HostSpec, ...]) -> Workers:
+        """Open the machines and return workers on them that are not started."""
+        assert self._logs is not None
+        state = self._project.state
+        scratch = state / "run"
+
+        def image() -> AppImage:
+            return build_image(ImagePlan(needed_trees(), mount_points=(scratch,)), state)
+
+        opened = self._machines.enter_context(
+            opened_hosts(
+                hosts,
+                {},
+                image,
+                scratch=scratch,
+                state=state,
+                local=self._host,
+                guard=self._host.guard,
+                inventory=chosen_inventory(),
+            )
+        )
+        machines = [host for host in opened.values() if isinstance(host, Machine)]
+        return SpreadWorkers(
+            self._host,
+            machines,
+            sys.executable,
+            self._logs,
+            workers=workers,
+            locustfiles=self._project.locustfiles,
+        )

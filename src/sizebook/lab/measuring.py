@@ -27,6 +27,7 @@ from sizebook.lab.calibration import Ceilings, find_ceilings
 from sizebook.lab.counted import await_counted, requests_counted
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
+from sizebook.lab.inventories import chosen_inventory
 from sizebook.lab.planning import SETUP_GUESS_S, Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
@@ -88,7 +89,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         guard = Guard(ledgers)
         undo.callback(guard.close)
         host = LocalHost(guard)
-        runner = StackRunner(build, host, project.state)
+        runner = StackRunner(build, host, project.state, chosen_inventory())
         runner.remove_partial()
         generators = KeptWorkers(project, host)
         aside = undo.enter_context(_threads_on_all_cpus())
@@ -230,7 +231,8 @@ class Bench:
                     record.collected = started.generator.run(on_tick=_watch(started, record))
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected)
-                record.end(self.ceilings)
+                # No ceiling of another machine is known.
+                record.end({} if spec.load.hosts else self.ceilings, started.generator.hosts)
         except TrialError as error:
             record.failure = str(_cause(started.stack, record) or error)
         writing = self._aside.submit(_store, ahead, folder)
@@ -269,16 +271,22 @@ class Bench:
     def _started(self, session: Session) -> Iterator[_Started]:
         began = time.monotonic()
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
-        cpus, every_s = session.trials[0].load.cpus, session.trials[0].probe_interval_s
+        first = session.trials[0]
+        cpus, every_s, callers = first.load.cpus, first.probe_interval_s, first.load.hosts
         workers = max(spec.load.workers for spec in session.trials)
         with contextlib.ExitStack() as undo:
-            starting = self._aside.submit(self._generators.get, cpus, workers)
+            starting = self._aside.submit(self._generators.get, cpus, workers, callers)
             undo.callback(wait, (starting,))
             undo.enter_context(_pinned_to(cpus))
-            stack = undo.enter_context(self.runner.running(session.deployment, name))
+            stack = undo.enter_context(self.runner.running(session.deployment, name, callers))
             generator = starting.result()
-            tables = session.trials[0].stores
-            probes = stack_probes(stack, generator.processes, interval_s=every_s, tables=tables)
+            probes = stack_probes(
+                stack,
+                generator.processes,
+                interval_s=every_s,
+                tables=first.stores,
+                callers=generator,
+            )
             started = _Started(name, stack, generator, probes, time.monotonic() - began)
             undo.callback(started.take_ahead, None)
             try:

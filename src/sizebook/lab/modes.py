@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+from sizebook.hosts import Guard
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.modes import FoundMode
+from sizebook.hosts.wires import missing_features
 from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.equipment import examine_modes
 from sizebook.lab.placement import Placement
@@ -17,12 +19,14 @@ from sizebook.model.errors import UsageError
 from sizebook.store import Project
 
 BARE: Mode = "bare"
+TIER: Mode = "namespace"
+"""What a tier is: this machine, with a network of its own."""
 BOX = "box"
 """Name of the host that a deployment is put onto."""
 SMOKE_MODES: tuple[Mode, ...] = ("bare", "container", "paravirtual-kernel")
 """Modes of the smoke profile: a guest among them, and none that takes minutes."""
 MODES: Mapping[Mode, str] = {
-    **{kind.mode: kind.title for kind in mode_kinds(Path())},
+    **{kind.mode: kind.title for kind in mode_kinds(Path()) if kind.virtualization},
     BARE: "processes of this machine as it is",
 }
 """What stands between a process and this machine, from least to most, and what it is."""
@@ -43,7 +47,7 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
     What this machine can do is tried out once, which takes up to a minute or two. Raises
     UsageError for a mode that does not exist, and if none is left.
     """
-    unknown = [mode for mode in wanted if mode not in get_args(Mode)]
+    unknown = [mode for mode in wanted if mode not in MODES]
     if unknown:
         raise UsageError(
             found=f"mode {unknown[0]!r}",
@@ -91,6 +95,34 @@ def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
         return chosen
     present = tuple(mode for mode in chosen.present if mode != BARE)
     return ChosenModes(present, {**chosen.missing, BARE: found.reason})
+
+
+def missing_mode(lab: ChapterLab, mode: Mode, factor: str) -> str:
+    """Return why a lab has no trials on hosts of a mode; empty if it can measure, or has, some.
+
+    ``factor`` is one that only the trials on such hosts have.
+    """
+    if lab.source != "measure":
+        return "" if lab.measured_levels(factor) else "the source has no trials of it"
+    return find_modes_here(lab.project, (mode,))[mode].reason
+
+
+def missing_of_links(lab: ChapterLab) -> dict[str, str]:
+    """Return what hosts with links of their own cannot have here, with reasons; empty: nothing.
+
+    Keys: ``hosts`` (then nothing else is there either), ``rate``, ``delay``, ``offloads``. Bundles
+    that are only shown need none of it. Tried each time, in a tenth of a second, but for the first.
+    """
+    if lab.source != "measure":
+        return {}
+    found = examine_modes(lab.project, (TIER,))[0]
+    if not found.available:
+        return dict.fromkeys(("hosts", "rate", "delay", "offloads"), found.reason)
+    guard = Guard(lab.project.state / "guard")
+    try:
+        return missing_features(guard)
+    finally:
+        guard.close()
 
 
 def memory_can_change(mode: Mode) -> bool:

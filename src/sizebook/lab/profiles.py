@@ -22,6 +22,8 @@ class Profile:
     fresh_starts: bool
     """True: every whole plot has its own start of the stack; False: equal deployments share one."""
     publishable: bool
+    repeats: int
+    """How often at most a trial is measured again in which the machine was not ours."""
     promise: str
 
 
@@ -35,6 +37,7 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=0.2, measured_s=0.3),
             fresh_starts=False,
             publishable=False,
+            repeats=0,
             promise="seconds a trial; proves that everything works, its numbers mean nothing",
         ),
         Profile(
@@ -44,6 +47,7 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=0.3, measured_s=1.5),
             fresh_starts=True,
             publishable=True,
+            repeats=2,
             promise="minutes a chapter; enough replicates to tell large effects from noise",
         ),
         Profile(
@@ -53,6 +57,7 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=5.0, measured_s=30.0),
             fresh_starts=True,
             publishable=True,
+            repeats=2,
             promise="hours; the reports' own levels and durations",
         ),
     )

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
-from sizebook.hosts import ClockReading, Host
+from sizebook.hosts import ClockReading, Host, LinkEnd
 from sizebook.lab.calibration import Ceilings, LoadKind
 from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
@@ -65,6 +66,8 @@ class TrialRecord:
     clocks: dict[str, ClockReading] = field(default_factory=dict)
     """Each host's when the load began."""
     hosts: list[HostRun] = field(default_factory=list)
+    callers: list[HostRun] = field(default_factory=list)
+    """Other machines from which the load came."""
     wall_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
@@ -73,15 +76,23 @@ class TrialRecord:
         self.clocks = {name: host.clock() for name, host in self.stack.hosts.items()}
         self.wall_ns, self.monotonic_ns = time.time_ns(), time.monotonic_ns()
 
-    def end(self, ceilings: Mapping[str, Ceilings]) -> None:
+    def end(
+        self, ceilings: Mapping[str, Ceilings], callers: Mapping[str, Host] = MappingProxyType({})
+    ) -> None:
         """Note how far the clocks have moved apart, and the ceiling of the client that was used.
 
-        Of its ceilings it is the one for this trial's kind of load.
+        Of its ceilings it is the one for this trial's kind of load. ``callers`` are other machines
+        from which the load came.
         """
         self.facts["wall_drift_ns"] = (time.time_ns() - self.wall_ns) - (
             time.monotonic_ns() - self.monotonic_ns
         )
-        self.hosts = [_host_run(host, self.clocks[name]) for name, host in self.stack.hosts.items()]
+        self.hosts = [
+            _host_run(host, self.clocks[name], host.clock())
+            for name, host in self.stack.hosts.items()
+        ]
+        clocks = self.collected.clocks if self.collected is not None else {}
+        self.callers = [_host_run(callers[name], *both) for name, both in sorted(clocks.items())]
         client = self.collected.facts.client if self.collected is not None else ""
         kind: LoadKind = "closed" if isinstance(self.spec.load.arrivals, ClosedLoop) else "open"
         if (ceiling := ceilings.get(client, Ceilings()).of(kind)) is not None:
@@ -97,8 +108,7 @@ class TrialRecord:
         return {path: path.stat().st_size for path in _logs(self.stack.folder)}
 
 
-def _host_run(host: Host, before: ClockReading) -> HostRun:
-    after = host.clock()
+def _host_run(host: Host, before: ClockReading, after: ClockReading) -> HostRun:
     return HostRun(
         name=host.name,
         mode=host.mode,
@@ -107,7 +117,12 @@ def _host_run(host: Host, before: ClockReading) -> HostRun:
         clock_ahead_ns=before.monotonic_ns,
         clock_drift_ns=after.monotonic_ns - before.monotonic_ns,
         clock_uncertainty_ns=max(before.uncertainty_ns, after.uncertainty_ns),
+        links={peer: _told(end) for peer, end in host.links.items()},
     )
+
+
+def _told(end: LinkEnd) -> str:
+    return "; ".join(f"{what} {words}" for what, words in end.settings().items())
 
 
 def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> Bundle:
@@ -117,6 +132,8 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', started)}-{key[:12]}-{secrets.token_hex(2)}"
     with contextlib.suppress(TrialError):  # of a host that is gone, what came before it is kept
         record.stack.bring()
+    if earlier := len(list(folder.glob(f"*-{key[:12]}-*"))):
+        record.facts["attempt"] = earlier + 1
     with BundleWriter(folder, name) as writer:
         if record.collected is not None:
             writer.table(REQUESTS, record.collected.requests)
@@ -130,7 +147,8 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
             record.sampler.store(writer.path)
         for path, begin in {**dict.fromkeys(_logs(record.stack.folder), 0), **marks}.items():
             most = _MAX_LOG_BYTES[path.parent.name]
-            _copy_part(path, begin, writer.path / path.relative_to(record.stack.folder), most)
+            target = writer.path / path.relative_to(record.stack.folder)
+            _copy_part(path, begin, target, most, record.stack.addresses_elsewhere)
         return writer.commit(_bundle_record(record, key, started))
 
 
@@ -166,6 +184,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             commands=_commands(record),
             events=tuple(sorted(record.events, key=lambda event: event.begin_ns)),
             hosts=tuple(record.hosts),
+            callers=tuple(record.callers),
             facts={
                 "setup_s": round(record.setup_s, 3),
                 **{f"ready_s/{node.name}": round(node.ready_s, 3) for node in record.stack.nodes},
@@ -194,11 +213,19 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
 
 
 def _without_paths(text: str, record: TrialRecord) -> str:
-    """Return the text without this checkout's place on disk and the home folder in it."""
+    """Return the text without this checkout's place on disk, the home folder and other machines."""
     places = ((record.stack.folder, "<session>"), (record.root, "."), (Path.home(), "~"))
     for path, word in places:
         if len(path.parts) > 1:
             text = text.replace(str(path), word)
+    return without_addresses(text.encode(), record.stack.addresses_elsewhere).decode()
+
+
+def without_addresses(text: bytes, names: Mapping[str, str]) -> bytes:
+    """Return the text with ``<name>`` for each of these addresses."""
+    for address, name in names.items():
+        whole = rb"(?<![\w.:])" + re.escape(address.encode()) + rb"(?![\w]|\.\d)"
+        text = re.sub(whole, f"<{name}>".encode(), text)
     return text
 
 
@@ -206,8 +233,13 @@ def _logs(folder: Path) -> list[Path]:
     return [path for kind in LOG_FOLDERS for path in sorted((folder / kind).glob("*.log"))]
 
 
-def _copy_part(source: Path, begin: int, target: Path, most_bytes: int) -> None:
-    """Copy what was written since ``begin``; of a very long log the end is kept."""
+def _copy_part(
+    source: Path, begin: int, target: Path, most_bytes: int, names: Mapping[str, str]
+) -> None:
+    """Copy what was written since ``begin``; of a very long log the end is kept.
+
+    ``names`` stand for addresses of other machines.
+    """
     try:
         with source.open("rb") as log:
             size = log.seek(0, 2)
@@ -217,4 +249,4 @@ def _copy_part(source: Path, begin: int, target: Path, most_bytes: int) -> None:
         return
     if part:
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(part)
+        target.write_bytes(without_addresses(part, names))

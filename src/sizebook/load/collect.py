@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sizebook.hosts.base import ClockReading
 from sizebook.load.protocol import ROWS_FILE, SCHEDULE_FILE, Done
 from sizebook.load.rows import ROW_TYPE
 from sizebook.load.schedule import Offsets
@@ -53,6 +55,8 @@ class Collected:
     schedule: Offsets | None
     """Every arrival that was planned, in ns from the begin of the first phase, ascending; those at
     or after an early end never fell due. None for a closed loop, which has no schedule."""
+    clocks: Mapping[str, tuple[ClockReading, ClockReading]] = field(default_factory=dict)
+    """By host of workers that is another machine: how far its clock was ahead, before and after."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ class Part:
     """Its requests as ``ROW_TYPE``, in the order in which they ended."""
     offsets: Offsets | None
     """Its share of the schedule; None for a closed loop."""
+    host: str = ""
+    """Name of the host that it ran on; empty: that of the whole group."""
+    clocks: tuple[ClockReading, ClockReading] | None = None
+    """Of a worker on another machine: how far its clock was ahead, before and after. Its times are
+    those of this machine's clock all the same."""
 
 
 def read_part(done: Done, out: Path, *, worker: int = 0, scheduled: bool = False) -> Part:
@@ -93,7 +102,10 @@ def collect(parts: Sequence[Part], *, host: str) -> Collected:
     """
     phases = merged_phases([part.done.phases for part in parts])
     shares = [part.offsets for part in parts if part.offsets is not None]
-    counters = [counters_frame(part.done.seconds, host=host, worker=part.worker) for part in parts]
+    counters = [
+        counters_frame(part.done.seconds, host=part.host or host, worker=part.worker)
+        for part in parts
+    ]
     return Collected(
         phases=phases,
         facts=merged_facts([part.done.facts for part in parts]),
@@ -102,7 +114,27 @@ def collect(parts: Sequence[Part], *, host: str) -> Collected:
         notes=merged_notes(parts),
         stopped_early=any(part.done.stopped_early for part in parts),
         schedule=np.sort(np.concatenate(shares), kind="stable") if shares else None,
+        clocks={part.host: part.clocks for part in parts if part.clocks is not None},
     )
+
+
+def on_this_clock(part: Part, ahead_ns: int) -> Part:
+    """Return a part whose times are moved from a clock that is so far ahead of this machine's.
+
+    All by the same amount: the length of what was measured stays the far clock's own.
+    """
+    rows = np.array(part.rows)
+    for name in ("intended_ns", "start_ns", "end_ns"):
+        rows[name] -= ahead_ns
+    phases = tuple(
+        mark.model_copy(
+            update={"begin_ns": mark.begin_ns - ahead_ns, "end_ns": mark.end_ns - ahead_ns}
+        )
+        for mark in part.done.phases
+    )
+    seconds = tuple((at_ns - ahead_ns, row) for at_ns, row in part.done.seconds)
+    done = part.done.model_copy(update={"phases": phases, "seconds": seconds})
+    return dataclasses.replace(part, rows=rows, done=done)
 
 
 def merged_phases(marks: Sequence[tuple[PhaseMark, ...]]) -> tuple[PhaseMark, ...]:

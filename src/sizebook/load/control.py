@@ -87,6 +87,17 @@ class Generator:
 
     def start(self) -> None:
         """Start the process and wait until it can take orders. Raises TrialError if it cannot."""
+        self._lines = queue.Queue()
+        self._process = self._launch()
+        try:
+            ready = Ready.model_validate_json(self._expect("ready", START_TIMEOUT_S))
+        except BaseException:
+            self.stop()
+            raise
+        self.versions = ready.versions
+
+    def _launch(self) -> HostProcess:
+        """Start the process, so that what it says comes into ``_lines``."""
         process = self._host.start(
             self.name,
             [self._python, "-m", "sizebook.load.generator"],
@@ -96,18 +107,11 @@ class Generator:
             env={**os.environ, "GEVENT_RESOLVER": "block"},
             talk=True,
         )
-        self._process = process
-        self._lines = queue.Queue()
         assert process.stdout is not None
         # A descriptor of its own: the host could not close the pipe while a thread reads from it.
         source = os.dup(process.stdout.fileno())
         threading.Thread(target=_pump, args=(source, self._lines), daemon=True).start()
-        try:
-            ready = Ready.model_validate_json(self._expect("ready", START_TIMEOUT_S))
-        except BaseException:
-            self.stop()
-            raise
-        self.versions = ready.versions
+        return process
 
     def prepare(
         self,
@@ -122,10 +126,9 @@ class Generator:
 
         Raises what it found wrong with locustfile, settings or targets as UserError.
         """
-        out.mkdir(parents=True, exist_ok=True)
         self._order = Order(
             load=load,
-            locustfile=str(self._find(load.locustfile)),
+            locustfile=str(self._there(self._find(load.locustfile))),
             targets=dict(targets),
             out=str(out.resolve()),
             worker=worker,
@@ -171,7 +174,9 @@ class Generator:
             self._end_early()
             raise
         scheduled = not isinstance(order.load.arrivals, ClosedLoop)
-        return read_part(done, Path(order.out), worker=order.worker, scheduled=scheduled)
+        out = Path(order.out)
+        self._fetch(out)
+        return read_part(done, out, worker=order.worker, scheduled=scheduled)
 
     def stop_trial(self) -> None:
         """Have the running trial end early, from another thread; ``run`` then returns its rows."""
@@ -212,15 +217,28 @@ class Generator:
             )
         return path.resolve()
 
+    def _there(self, locustfile: Path) -> Path:
+        """Return where the process finds a locustfile."""
+        return locustfile
+
+    def _fetch(self, out: Path) -> None:
+        """Have the files that the process left in a folder on this machine."""
+
     def _say(self, word: str, content: Record | None) -> None:
         process = self._process
-        if process is None or process.stdin is None:
+        if process is None:
             raise self._broken("no generator process")
         try:
-            process.stdin.write(encode(word, content))
-            process.stdin.flush()
+            self._send(process, encode(word, content))
         except (OSError, ValueError) as error:
             raise self._broken("a generator that has gone") from error
+
+    def _send(self, process: HostProcess, line: str) -> None:
+        """Send a line. Raises OSError or ValueError if the process is gone."""
+        if process.stdin is None:
+            raise ValueError("a process without a pipe")
+        process.stdin.write(line)
+        process.stdin.flush()
 
     def _expect(self, expected: str, timeout_s: float) -> str:
         word, content = self._hear(timeout_s)
@@ -230,7 +248,7 @@ class Generator:
 
     def _hear(self, timeout_s: float) -> tuple[str, str]:
         try:
-            line = self._lines.get(timeout=timeout_s)
+            line = self._next(timeout_s)
         except queue.Empty:
             raise self._broken(f"a generator that said nothing for {timeout_s:.0f} s") from None
         if line is None:
@@ -242,6 +260,10 @@ class Generator:
         if word == "error":
             raise Failure.model_validate_json(content).error()
         return word, content
+
+    def _next(self, timeout_s: float) -> str | None:
+        """Return the next line, None if none will come. Raises queue.Empty after the time."""
+        return self._lines.get(timeout=timeout_s)
 
     def _broken(self, found: str) -> TrialError:
         process = self._process

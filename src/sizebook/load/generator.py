@@ -13,7 +13,8 @@ import os
 import resource
 import signal
 import sys
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import gevent
 from gevent.fileobject import FileObjectPosix
@@ -36,11 +37,12 @@ assert locust.__version__
 
 
 class Generator:
-    """Takes words from one pipe and says words into another."""
+    """Takes words from one way and says words into another."""
 
-    def __init__(self, source: Any, sink_fd: int) -> None:
+    def __init__(self, source: Iterable[str | bytes], say: Callable[[bytes], None]) -> None:
+        """``source`` gives one line after the other; ``say`` sends one."""
         self._source = source
-        self._sink_fd = sink_fd
+        self._send = say
         self._words: Queue[tuple[str, str]] = Queue()
         self._trial: TrialRun | None = None
 
@@ -63,7 +65,9 @@ class Generator:
     def _obey(self, word: str, content: str) -> None:
         if word == "order":
             self._drop_trial()
-            self._trial = TrialRun(Order.model_validate_json(content))
+            order = Order.model_validate_json(content)
+            Path(order.out).mkdir(parents=True, exist_ok=True)
+            self._trial = TrialRun(order)
             self._say("prepared", self._trial.prepared())
         elif word == "go":
             if self._trial is None:
@@ -96,9 +100,7 @@ class Generator:
             trial.close()
 
     def _say(self, word: str, content: Record) -> None:
-        line = encode(word, content).encode()
-        while line:
-            line = line[os.write(self._sink_fd, line) :]
+        self._send(encode(word, content).encode())
 
 
 def _misplaced(found: str, expected: str) -> TrialError:
@@ -131,7 +133,12 @@ def main() -> None:
     # What a locustfile prints must not get between the lines of the protocol.
     sink_fd = os.dup(1)
     os.dup2(2, 1)
-    Generator(FileObjectPosix(os.dup(0), "rb"), sink_fd).serve()
+
+    def say(line: bytes) -> None:
+        while line:
+            line = line[os.write(sink_fd, line) :]
+
+    Generator(FileObjectPosix(os.dup(0), "rb"), say).serve()
 
 
 if __name__ == "__main__":

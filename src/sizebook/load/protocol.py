@@ -30,7 +30,7 @@ class Order(Record):
     targets: Strings
     """Base URL by role, such as ``{"app": "http://127.0.0.1:8101"}``."""
     out: str
-    """Folder for this worker's files; it must exist."""
+    """Folder for this worker's files; made if it is missing."""
     worker: int = 0
     workers: int = 1
 

@@ -166,9 +166,12 @@ def user_start_offset_ns(user: int, users: int, ramp_s: float) -> int:
 
 
 class ThinkTimes:
-    """Pauses of one user in ns: all alike, or exponential, seeded by trial and user."""
+    """Pauses of one user in ns: all alike, or exponential, seeded by trial and user.
 
-    def __init__(self, arrivals: ClosedLoop, seed: int, user: int, block: int = 256) -> None:
+    They are drawn ``block`` at a time: few, for there may be thousands of users who pause rarely.
+    """
+
+    def __init__(self, arrivals: ClosedLoop, seed: int, user: int, block: int = 16) -> None:
         self._mean_ns = arrivals.think_s * 1e9
         self._block = block
         self._left: list[int] = []

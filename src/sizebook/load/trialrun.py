@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import resource
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -59,6 +60,8 @@ LAST_ANSWERS_S = 1.0
 the same, and would be counted there in the next trial. At most half of the drain."""
 EARLY_DRAIN_S = 2.0
 """Longest drain of a trial that was ended early."""
+OTHER_FILES = 64
+"""Files that a worker opens beside its users' connections."""
 UNFINISHED_NAME = "(unfinished)"
 
 OnSecond = Callable[[int, int, int, float], None]
@@ -205,6 +208,7 @@ class TrialRun:
         wanted = len(self.course.users)
         if wanted == 0:
             return
+        _refuse_more_than_files(wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         runner.start(wanted, spawn_rate=wanted)
         runner.spawning_greenlet.join()
         error = runner.spawning_greenlet.exception
@@ -316,6 +320,17 @@ class TrialRun:
 def _living(users: Any) -> list[Any]:
     """Return the users of a group of greenlets; gevent takes its arguments from a dead one."""
     return [greenlet.args[0] for greenlet in list(users) if greenlet.args]
+
+
+def _refuse_more_than_files(users: int, limit: int) -> None:
+    """Raise UsageError unless a process that may open so many files has one for each user."""
+    if users + OTHER_FILES <= limit:
+        return
+    raise UsageError(
+        found=f"{users} users for a worker that may open {limit} files",
+        expected=f"a connection for each of them, and {OTHER_FILES} files more",
+        next_step="share the users among more workers, or raise the limit of open files",
+    )
 
 
 def quieten_locust() -> None:

@@ -123,8 +123,16 @@ class Scenario(User):
         """Return the value of a declared setting."""
         return self.course.settings[name]
 
+    @property
+    def joins(self) -> bool:
+        """Whether this scenario's users do something when they join."""
+        return type(self).join is not Scenario.join
+
     def join(self) -> None:
-        """Do what this user does once, when it joins and before its first pass, such as log in."""
+        """Do what this user does once, when it joins and before its first pass, such as log in.
+
+        A user who thinks between passes does so after it, too.
+        """
 
     def iteration(self) -> None:
         """Do one pass of the scenario."""
@@ -138,7 +146,7 @@ class Scenario(User):
         """Do passes until the course is over, then end this user."""
         self.course.wait_for_turn(self.number)
         try:
-            if type(self).join is not Scenario.join:
+            if self.joins:
                 self.iteration_number = self.course.next_iteration()
                 self.in_iteration = True
                 self.join()
@@ -157,6 +165,8 @@ class Scenario(User):
         """Closed loop: the next pass begins when the last one and the pause after it are over."""
         course = self.course
         pauses = ThinkTimes(arrivals, course.load.seed, self.number) if arrivals.think_s else None
+        if pauses is not None and self.joins:
+            course.clock.sleep_until(monotonic_ns() + pauses.next_ns())
         while monotonic_ns() < course.end_ns:
             self.pass_once()
             if pauses is not None:

@@ -42,9 +42,11 @@ class Workers:
         workers: int = 1,
         locustfiles: Path = LOCUSTFILES,
         name: str = "generator",
+        generators: Sequence[Generator] = (),
     ) -> None:
+        """``generators`` were made elsewhere; without any so many ``workers`` are made here."""
         self._host = host
-        self._generators = tuple(
+        self._generators = tuple(generators) or tuple(
             Generator(
                 host,
                 python,
@@ -68,6 +70,15 @@ class Workers:
         """The running processes in the order of their workers, for probes."""
         found = (generator.process for generator in self._generators)
         return tuple(process for process in found if process is not None)
+
+    @property
+    def hosts(self) -> Mapping[str, Host]:
+        """Hosts of the workers that are other machines, by name."""
+        return {}
+
+    def on_host(self, host: Host) -> Mapping[str, HostProcess]:  # noqa: ARG002
+        """Return by name the workers that run on one of ``hosts``."""
+        return {}
 
     @property
     def alive(self) -> bool:
@@ -109,7 +120,7 @@ class Workers:
             for worker, generator in enumerate(chosen)
         ]
         self._ordered = chosen
-        self._lead_ns = lead_ns(load.arrivals.users, load.workers)
+        self._lead_ns = self.lead_ns(load.arrivals.users, load.workers)
         arrivals = [one.arrivals for one in prepared if one.arrivals is not None]
         return Prepared(
             users=sum(one.users for one in prepared), arrivals=sum(arrivals) if arrivals else None
@@ -139,6 +150,10 @@ class Workers:
             chosen, lambda generator, tell: generator.carry_out(tell, start_ns=begin_ns), hear
         )
         return collect(parts, host=self._host.name)
+
+    def lead_ns(self, users: int, workers: int) -> int:
+        """Return how long before its start a trial is told to go."""
+        return lead_ns(users, workers)
 
     def stop_trial(self) -> None:
         """Have the running trial end early, from another thread; ``run`` then returns its rows."""

@@ -175,6 +175,13 @@ class Fingerprints(Record):
     """SHA-256 of the load profile's file."""
     machine: str
     """SHA-256 over the machine's facts."""
+    hosts: Annotated[Strings, Field(exclude_if=lambda hosts: not hosts)] = Field(
+        default_factory=dict
+    )
+    """SHA-256 over the facts of each host that is another machine, by the host's name, and over the
+    URL of each target that runs already, as ``target app``: nothing else is known of it, so
+    ``stack`` says nothing of it either. Where all is on this machine the JSON does not mention
+    them, and older trials are the same trials."""
     capture_version: int = CAPTURE_VERSION
 
 
@@ -190,8 +197,12 @@ class CommandRun(Record):
 OUT_OF_MEMORY = "out-of-memory"
 """Action of the event that a node's JVM ended since an allocation could not be satisfied."""
 START = "start"
-"""Action of the event that a node was started again after such an end."""
-ENDS = ("kill", "restart", OUT_OF_MEMORY)
+"""Action of the event that a node was started again after such an end, or after a ``STOP``."""
+STOP = "stop"
+"""Action of the event that a drained node was sent nothing more, and ended in good order."""
+HANG = "hang"
+"""Action of the event that a node did not run for a while, and went on."""
+ENDS = ("kill", "restart", STOP, OUT_OF_MEMORY)
 """Actions with which a node ends."""
 
 
@@ -216,6 +227,11 @@ class StackEvent(Record):
         """Whether the node ended with it, be it to come back."""
         return self.action in ENDS
 
+    @property
+    def is_outage(self) -> bool:
+        """Whether the node did not answer from then on, be it because it ended or hung."""
+        return self.is_end or self.action == HANG
+
 
 class HostRun(Record):
     """A host of the deployment's own, as it was during a trial."""
@@ -232,6 +248,10 @@ class HostRun(Record):
     """How much that had changed when the trial was over."""
     clock_uncertainty_ns: Nanoseconds
     """By how much each of the two readings may be off: half of a round trip."""
+    links: Annotated[Strings, Field(exclude_if=lambda links: not links)] = Field(
+        default_factory=dict
+    )
+    """What its ends of links were set to, as the kernel said, by what they lead to."""
 
 
 class Execution(Record):
@@ -252,6 +272,10 @@ class Execution(Record):
     """What was done to the stack on purpose, and nodes that ran out of memory, in order of time."""
     hosts: tuple[HostRun, ...] = ()
     """Hosts that the deployment brought along; this machine is ``BundleRecord.machine``."""
+    callers: Annotated[tuple[HostRun, ...], Field(exclude_if=lambda callers: not callers)] = ()
+    """Other machines from which the load came. Times of requests are by this machine's clock: each
+    caller's was taken to be ``clock_ahead_ns`` ahead throughout. Latencies are differences of times
+    of the caller's own clock."""
     facts: Scalars = Field(default_factory=dict)
     """Further facts: set-up seconds, ceiling of the generator, class-data archive used."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from sizebook.model.errors import UsageError
+from sizebook.model.network import NetworkSpec
 from sizebook.model.records import Record, Scalars
 
 CpuSet = tuple[int, ...]
@@ -26,6 +27,7 @@ LOCAL = "local"
 
 Mode = Literal[
     "bare",
+    "namespace",
     "container",
     "user-space-kernel",
     "paravirtual-kernel",
@@ -33,14 +35,22 @@ Mode = Literal[
     "emulated-vm",
     "virtio-vm-kvm",
     "emulated-vm-kvm",
+    "ssh",
 ]
 """What stands between a process and this machine's kernel and devices.
 
-``bare``: nothing. ``container``: name spaces and a control group (runc). ``user-space-kernel``: a
-kernel in a process that answers system calls (gVisor). ``paravirtual-kernel``: a kernel that knows
-it is a guest (user-mode Linux). ``virtio-vm`` and ``emulated-vm``: a machine in software, with
-devices made for guests or copies of real ones (QEMU); with ``-kvm`` the CPU runs its code itself.
+``bare``: nothing. ``namespace``: nothing either, but a network of its own: an address, ports and
+links, as a tier has. ``container``: name spaces and a control group (runc).
+``user-space-kernel``: a kernel in a process that answers system calls (gVisor).
+``paravirtual-kernel``: a kernel that knows it is a guest (user-mode Linux). ``virtio-vm`` and
+``emulated-vm``: a machine in software, with devices made for guests or copies of real ones (QEMU);
+with ``-kvm`` the CPU runs its code itself.
+``ssh``: nothing either, but it is another machine, which an inventory names.
 """
+
+
+CONNECTED: tuple[Mode, ...] = ("namespace", "container")
+"""Modes whose hosts have interfaces that this machine can set up."""
 
 
 class HostSpec(Record):
@@ -57,6 +67,8 @@ class HostSpec(Record):
     """Beside other hosts; None: the usual one."""
     memory_mib: Positive = 1024
     """Memory of a guest; limit of what a host without a kernel of its own may use."""
+    whole: Annotated[bool, Field(exclude_if=lambda whole: not whole)] = False
+    """Whether all memory of another machine may be used, whatever ``memory_mib`` says."""
     disk_mib: Positive = 4096
     """Size of the scratch disk."""
 
@@ -65,6 +77,11 @@ class HostSpec(Record):
         if self.name == LOCAL:
             raise ValueError(f"a host named {LOCAL!r}, which is this machine as it is")
         return self
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is another machine, which uses nothing of this one."""
+        return self.mode == "ssh"
 
 
 class JvmRole(Record):
@@ -107,9 +124,20 @@ class DatabaseRole(Record):
     ledger_rows: Annotated[int, Field(ge=0, le=10_000_000, exclude_if=lambda rows: not rows)] = 0
     """Items of the ledger that part ``work`` needs; 0: the database has none, and the JSON does not
     mention them, so that trials from before there were ledgers are the same trials."""
+    business_users: Annotated[int, Field(ge=0, le=200_000, exclude_if=lambda users: not users)] = 0
+    """Users of the business that part ``business`` needs, by whom its size goes; 0: the database
+    has none, and the JSON does not mention them."""
     data_seed: int = 1
     settings: Scalars = Field(default_factory=dict)
     """PostgreSQL settings that differ from the project's, by their PostgreSQL names."""
+
+
+_CHECK_WITHIN_S = 5.0
+_ANSWER_WITHIN_S = 60.0
+"""What a balancer grants in trials that do not mention it."""
+
+Span = Annotated[float, Field(ge=0.01, le=3600)]
+"""Seconds."""
 
 
 class BalancerRole(Record):
@@ -122,6 +150,12 @@ class BalancerRole(Record):
     algorithm: Literal["leastconn", "roundrobin"] = "leastconn"
     sticky: bool = False
     """Whether a cookie keeps a session on its node."""
+    check_within_s: Annotated[Span, Field(exclude_if=lambda span: span == _CHECK_WITHIN_S)] = 5.0
+    """Longest that a node may take to say that it is ready; three times longer, and it is down."""
+    answer_within_s: Annotated[Span, Field(exclude_if=lambda span: span == _ANSWER_WITHIN_S)] = 60.0
+    """Longest that a node may take for an answer; after it the client gets status 504."""
+    ends_lost: Annotated[bool, Field(exclude_if=lambda ends: not ends)] = False
+    """Whether requests under way at a node are ended as soon as it is found down."""
 
 
 RoleSpec = Annotated[JvmRole | DatabaseRole | BalancerRole, Field(discriminator="kind")]
@@ -153,6 +187,29 @@ class Deployment(Record):
     hosts: Annotated[tuple[HostSpec, ...], Field(exclude_if=lambda hosts: not hosts)] = ()
     """Hosts beside this machine. Without any the JSON does not mention them, so that trials from
     before there were hosts are the same trials."""
+    network: Annotated[NetworkSpec | None, Field(exclude_if=lambda network: network is None)] = None
+    """How the hosts are connected; None, and not mentioned in the JSON: by a bridge as it is."""
+
+    given: Annotated[tuple[str, ...], Field(exclude_if=lambda given: not given)] = ()
+    """Roles that run already, at addresses that an inventory names. Nothing is started for them,
+    and only the generator tells how they do. Without any the JSON does not mention them."""
+
+    @model_validator(mode="after")
+    def _has_the_hosts_of_its_network(self) -> Self:
+        if self.network is None:
+            return self
+        for host in self.hosts:
+            if host.mode not in CONNECTED:
+                raise ValueError(
+                    f"a network of its own for host {host.name} of mode {host.mode}, which is none "
+                    f"of {', '.join(CONNECTED)}"
+                )
+        names = (LOCAL, *(host.name for host in self.hosts))
+        for link in self.network.links:
+            for end in link.ends:
+                if end not in names:
+                    raise ValueError(f"a link to {end!r}, which is none of {', '.join(names)}")
+        return self
 
     @model_validator(mode="after")
     def _has_the_hosts_of_its_roles(self) -> Self:
@@ -215,7 +272,7 @@ class Deployment(Record):
             ) from error
         roles = tuple(new if spec is found else spec for spec in self.roles)
         try:
-            return Deployment(roles=roles, hosts=self.hosts)
+            return Deployment(roles=roles, hosts=self.hosts, network=self.network)
         except ValidationError as error:
             raise UsageError(
                 found=error.errors()[0]["msg"].removeprefix("Value error, "),
@@ -241,10 +298,30 @@ class Deployment(Record):
             )
         roles = [_placed(spec, places.get(spec.role)) for spec in self.roles]
         try:
-            return Deployment(roles=tuple(roles), hosts=hosts)
+            return Deployment(roles=tuple(roles), hosts=hosts, network=self.network)
         except ValidationError as error:
             raise UsageError(
                 found=error.errors()[0]["msg"].removeprefix("Value error, "),
                 expected="roles on hosts of this deployment, each host with a name of its own",
                 next_step="correct hosts and places in the notebook",
+            ) from error
+
+    def connected(self, network: NetworkSpec) -> Deployment:
+        """Return this deployment with its hosts connected so.
+
+        ::
+
+            tiers = stack.on(web, db, app="web", database="db")
+            tiers.connected(NetworkSpec(links=(LinkSpec(ends=("web", "db"), frame_bytes=8996),)))
+
+        Raises UsageError for a link to a host that there is not, and for hosts whose mode does not
+        let this machine set up their network.
+        """
+        try:
+            return Deployment(roles=self.roles, hosts=self.hosts, network=network)
+        except ValidationError as error:
+            raise UsageError(
+                found=error.errors()[0]["msg"].removeprefix("Value error, "),
+                expected="links between hosts of this deployment, each of a mode that allows it",
+                next_step="correct the network in the notebook",
             ) from error

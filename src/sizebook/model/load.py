@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sizebook.model.deployment import CpuSet
+from sizebook.model.deployment import CpuSet, HostSpec
 from sizebook.model.records import Record, Scalars
 
 Seconds = Annotated[float, Field(ge=0)]
@@ -309,6 +309,16 @@ class LoadProfile(Record):
     """CPUs of the generator."""
     workers: Annotated[int, Field(gt=0, le=256)] = 1
     """Processes that share the users, and the arrivals, among them."""
+    hosts: Annotated[tuple[HostSpec, ...], Field(exclude_if=lambda hosts: not hosts)] = ()
+    """Other machines to which the processes are dealt out in turn. Without any, and then the JSON
+    does not mention them, all run on this machine."""
+
+    @model_validator(mode="after")
+    def _machines_of_their_own(self) -> Self:
+        for host in self.hosts:
+            if not host.is_elsewhere:
+                raise ValueError(f"other machines for workers, not host {host.name} ({host.mode})")
+        return self
 
     @model_validator(mode="after")
     def _a_user_a_worker(self) -> Self:

@@ -44,18 +44,23 @@ class HostLimits(Record):
 class Disturbance(Record):
     """Something done to a node, or beside the stack, while a load runs."""
 
-    at_s: Annotated[float, Field(ge=0)]
-    """Seconds after the begin of the measured phase."""
-    action: Literal["kill", "restart", "spike", "page-out", "resize"]
+    at_s: Annotated[float, Field(ge=-3600)]
+    """Seconds after the begin of the measured phase; below 0: before it, in ramp or warm-up, at
+    the earliest when the load begins."""
+    action: Literal["kill", "restart", "hang", "drain", "renew", "spike", "page-out", "resize"]
     """``kill``: SIGKILL, and it stays away; ``restart``: SIGKILL, then the same node again, with
-    its ports and data; ``spike``: a process that has nothing to do with the stack computes on the
+    its ports and data; ``hang``: SIGSTOP, and it goes on later: until then connections to it are
+    accepted and nobody answers; ``drain``: the balancer sends it no new sessions, then nothing at
+    all, then it is stopped in good order and stays away; ``renew``: the same, then it is started
+    again; ``spike``: a process that has nothing to do with the stack computes on the
     node's CPUs; ``page-out``: the pages of its heap, which is in a file, are taken away again and
     again, as where memory is short; ``resize``: the host that it runs on, one of the
     deployment's own, gets other limits."""
     node: str
     """Its name, such as ``app-1``."""
     for_s: Annotated[float, Field(ge=0)] = 0.0
-    """Length of a spike or of paging in seconds; it ends with the load at the latest."""
+    """Length of a spike, of paging or of hanging in seconds; it ends with the load at the latest.
+    Of a drain: how long its sessions may go on there."""
     cpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Share of its time for which a spike wants each CPU."""
 
@@ -64,8 +69,9 @@ class Disturbance(Record):
 
     @model_validator(mode="after")
     def _has_what_its_action_needs(self) -> Self:
-        if (self.action in ("spike", "page-out")) != (self.for_s > 0):
-            raise ValueError("a spike and paging have a length, and nothing else has")
+        lasting = self.action in ("spike", "page-out", "hang")
+        if lasting != (self.for_s > 0) and self.action not in ("drain", "renew"):
+            raise ValueError("a spike, paging and hanging have a length, and a drain may have one")
         if (self.action == "resize") != (self.limits is not None):
             raise ValueError("a resized host gets limits, and nothing else does")
         return self
@@ -92,8 +98,15 @@ class Stored(Record):
 
     request: Annotated[str, Field(min_length=1)]
     """Their name."""
+    also: Annotated[tuple[str, ...], Field(exclude_if=lambda names: not names)] = ()
+    """Names of further requests that leave rows in the same table, as many each."""
     each: Annotated[int, Field(gt=0)] = 1
     """Rows that one of them leaves when it is acknowledged."""
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The names of all of them."""
+        return (self.request, *self.also)
 
 
 def _freeze_stores(value: Mapping[str, str | Stored]) -> Mapping[str, str | Stored]:

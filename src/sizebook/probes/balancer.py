@@ -15,15 +15,29 @@ _COLUMNS = {
     "balancer_response_errors": "eresp",
     "balancer_retries": "wretr",
     "balancer_redispatches": "wredis",
+    "balancer_requests": "req_tot",
+    "balancer_answers_2xx": "hrsp_2xx",
+    "balancer_answers_3xx": "hrsp_3xx",
+    "balancer_answers_4xx": "hrsp_4xx",
     "balancer_answers_5xx": "hrsp_5xx",
+    "balancer_client_aborts": "cli_abrt",
+    "balancer_server_aborts": "srv_abrt",
+    "balancer_checks_failed": "chkfail",
+    "balancer_downs": "chkdown",
     "balancer_current": "scur",
     "balancer_queue": "qcur",
 }
 """Our metric and the column of ``show stat`` (HAProxy management guide, section 9.1)."""
 
 
+_ROWS = {"BACKEND": "all", "FRONTEND": "clients"}
+
+
 class BalancerProbe(QuietProbe):
-    """Counters of the balancer by node; the sum over nodes is in the row ``all``."""
+    """Counters of the balancer by node; the sum over nodes is in the row ``all``.
+
+    Row ``clients`` is what it said to clients, each request once, its own answers among them.
+    """
 
     def __init__(
         self, source: str, counters: Counters, *, host: str = "local", interval_s: float = 1.0
@@ -41,12 +55,11 @@ class BalancerProbe(QuietProbe):
             raise Unavailable(f"{self._source}: {error}") from error
         samples = []
         for name, row in rows.items():
-            if name == "FRONTEND":
-                continue
-            label = "all" if name == "BACKEND" else name
+            label = _ROWS.get(name, name)
             for metric, column in _COLUMNS.items():
-                value = float(row[column]) if row.get(column) else None
-                samples.append(Sample(self._source, f"{metric}/{label}", value))
+                if row.get(column):
+                    value = float(row[column])
+                    samples.append(Sample(self._source, f"{metric}/{label}", value))
             up = float(row["status"].startswith(("UP", "OPEN")))
             samples.append(Sample(self._source, f"balancer_up/{label}", up))
         return samples

@@ -42,6 +42,7 @@ class Series:
 
 
 _TOMCAT = {"name": "*-{port}"}
+_DONE = {"outcome": "done"}
 _HEAP, _OUTSIDE = {"area": "heap"}, {"area": "nonheap"}
 
 SERIES: tuple[Series, ...] = (
@@ -146,6 +147,14 @@ SERIES: tuple[Series, ...] = (
     Series("refstack_work_first_seconds", "work_first_s", label="work"),
     Series("refstack_work_first_database_seconds", "work_first_database_s", label="work"),
     Series("refstack_work_refused_total", "work_refused_total", label="reason"),
+    Series("refstack_business_transactions_total", "business_done_total", _DONE, "transaction"),
+    Series("refstack_business_transactions_total", "business_outcomes_total", label="outcome"),
+    Series("refstack_business_seconds_total", "business_s", label="transaction"),
+    Series("refstack_business_sessions", "business_sessions", label="state"),
+    Series(
+        "refstack_business_sessions_events_total", "business_session_events_total", label="event"
+    ),
+    Series("refstack_business_workers", "business_workers", label="state"),
     Series("jvm_memory_used_bytes", "heap_used_bytes", _HEAP),
     Series("jvm_memory_committed_bytes", "heap_committed_bytes", _HEAP),
     Series("jvm_memory_used_bytes", "code_cache_used_bytes", {**_OUTSIDE, "id": "Code*"}),
@@ -156,6 +165,8 @@ SERIES: tuple[Series, ...] = (
     Series("jvm_threads_states_threads", "threads_in_state", label="state"),
     Series("process_cpu_time_ns_total", "jvm_cpu_s", factor=1e9),
     Series("process_files_open_files", "files_open"),
+    Series("system_cpu_count", "processors"),
+    Series("refstack_common_pool_threads", "common_pool_threads"),
 )
 """Every series that is read, and what it is called here. A new counter is a new line."""
 
@@ -238,12 +249,14 @@ def path_for(names: Collection[str]) -> str:
     """Return the path that gives these series only.
 
     The endpoint knows a series by its name without the suffix of its kind (Spring Boot, actuator
-    REST API, "Retrieving Filtered Metrics"); one that does not know the parameter gives all.
+    REST API, "Retrieving Filtered Metrics"); one that does not know the parameter gives all. What
+    ends in ``_count`` is asked for by both names: it may be a gauge that is called so.
     """
     bare = set(names)
     for suffix in ("_total", "_count", "_sum"):
         bare = {name.removesuffix(suffix) for name in bare}
-    return f"{PATH}?{urlencode({'includedNames': ','.join(sorted(bare))})}"
+    wanted = bare | {name for name in names if name.endswith("_count")}
+    return f"{PATH}?{urlencode({'includedNames': ','.join(sorted(wanted))})}"
 
 
 def prepare(series: Iterable[Series], service_port: int) -> dict[str, list[Series]]:

@@ -39,6 +39,7 @@ def _gauges(source: str, *rows: tuple[str, ...]) -> list[CounterInfo]:
 
 
 _CPU = "number of the logical CPU"
+_PEER = "what the link leads to: the shared network or a host"
 _ALL: tuple[CounterInfo, ...] = (
     *_counters(
         "host",
@@ -116,6 +117,19 @@ _ALL: tuple[CounterInfo, ...] = (
         "inside",
         ("inside_memory_bytes", "B", "Memory that a host of its own has"),
         ("inside_available_bytes", "B", "Memory of it that can be had without swapping"),
+    ),
+    *_counters(
+        "link",
+        ("link_sent_bytes", "B", "Bytes that a host has sent over a link, headers included", _PEER),
+        ("link_received_bytes", "B", "Bytes that a host has received over a link", _PEER),
+        (
+            "link_sent_frames",
+            "1",
+            "Pieces they were sent in: frames, but for offloads",
+            _PEER,
+        ),
+        ("link_received_frames", "1", "Pieces in which they were received", _PEER),
+        ("link_lost_frames", "1", "Frames discarded or broken at a host's end, both ways", _PEER),
     ),
     *_counters(
         "process",
@@ -233,6 +247,15 @@ _ALL: tuple[CounterInfo, ...] = (
         ("work_done_s", "s", "Time these took in the node", "work"),
         ("work_done_database_s", "s", "Time of it that the database took", "work"),
         ("work_refused_total", "1", "Requests for work that were refused", "reason"),
+        (
+            "business_done_total",
+            "1",
+            "Business transactions done, for the first time",
+            "transaction",
+        ),
+        ("business_outcomes_total", "1", "Business transactions by what became of them", "outcome"),
+        ("business_s", "s", "Time these took in the node", "transaction"),
+        ("business_session_events_total", "1", "What became of sessions of the business", "event"),
         ("logins_total", "1", "Logins of interactive users", "outcome"),
         ("sessions_ended_total", "1", "Sessions that ended", "reason"),
     ),
@@ -269,6 +292,8 @@ _ALL: tuple[CounterInfo, ...] = (
         ("binding_pool_limit", "1", "Most threads of a pool", "pool"),
         ("binding_pool_threads", "1", "Threads of a pool", "pool"),
         ("binding_pool_largest", "1", "Most of them since its limits were set", "pool"),
+        ("business_sessions", "1", "Sessions of the business in the memory of a node", "state"),
+        ("business_workers", "1", "Transactions at work, and waiting for a worker", "state"),
         ("sessions", "1", "Sessions of users: those there are, and the most there may be", "state"),
         ("threads_busy", "1", "Worker threads at work on a request"),
         ("threads_created", "1", "Worker threads there are"),
@@ -293,6 +318,8 @@ _ALL: tuple[CounterInfo, ...] = (
         ("code_cache_used_bytes", "B", "Compiled code kept, all segments"),
         ("threads_in_state", "1", "Threads of the JVM", "state"),
         ("files_open", "1", "Open file descriptors by the JVM's account"),
+        ("processors", "1", "CPUs that the JVM believes it may use, at that moment"),
+        ("common_pool_threads", "1", "Threads that its common pool aims at, set when it was made"),
     ),
     *_counters(
         "database",
@@ -332,7 +359,15 @@ _ALL: tuple[CounterInfo, ...] = (
         ("balancer_response_errors", "1", "Answers of a node that broke off", "node"),
         ("balancer_retries", "1", "Times a request was tried again", "node"),
         ("balancer_redispatches", "1", "Requests sent to another node instead", "node"),
+        ("balancer_requests", "1", "Requests of clients", "node"),
+        ("balancer_answers_2xx", "1", "Answers with status 200 to 299", "node"),
+        ("balancer_answers_3xx", "1", "Answers with status 300 to 399", "node"),
+        ("balancer_answers_4xx", "1", "Answers with status 400 to 499", "node"),
         ("balancer_answers_5xx", "1", "Answers with status 500 or above", "node"),
+        ("balancer_client_aborts", "1", "Answers that the client did not wait for", "node"),
+        ("balancer_server_aborts", "1", "Answers that a node did not end", "node"),
+        ("balancer_checks_failed", "1", "Times a node did not say that it is ready", "node"),
+        ("balancer_downs", "1", "Times a node was found down", "node"),
     ),
     *_gauges(
         "balancer",

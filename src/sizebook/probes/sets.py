@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sizebook.hosts import Host, HostProcess
+from sizebook.hosts import Host, HostProcess, LinkEnd
 from sizebook.model.deployment import LOCAL
 from sizebook.model.errors import UsageError
 from sizebook.probes.balancer import BalancerProbe
@@ -15,6 +15,7 @@ from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
 from sizebook.probes.host import HostProbe
 from sizebook.probes.hosted import InnerPids, InsideProbe, OutsideProbe
 from sizebook.probes.jvm import JvmProbe
+from sizebook.probes.links import LinkProbe
 from sizebook.probes.native_memory import NativeMemoryProbe, is_tracked
 from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
@@ -77,6 +78,16 @@ class WatchedStack(Protocol):
     def balancer(self) -> WatchedBalancer | None: ...
     @property
     def hosts(self) -> Mapping[str, Host]: ...
+    @property
+    def links(self) -> Mapping[str, Mapping[str, LinkEnd]]: ...
+    def on_host(self, host: Host) -> Mapping[str, HostProcess]: ...
+
+
+class WatchedCallers(Protocol):
+    """What runs on hosts of its own (``load.workers.Workers`` is one)."""
+
+    @property
+    def hosts(self) -> Mapping[str, Host]: ...
     def on_host(self, host: Host) -> Mapping[str, HostProcess]: ...
 
 
@@ -86,20 +97,22 @@ def stack_probes(
     *,
     interval_s: float = 1.0,
     tables: Iterable[str] = (),
+    callers: WatchedCallers | None = None,
 ) -> list[Probe]:
     """Return the probes for a machine, a stack and the workers of its load generator.
 
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
     ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
     native memory where it keeps one; ``server/<name>`` for what a node says on its management
-    port; ``inside`` for what a host of the deployment's own says of itself and ``cgroup/<host>``
-    for what it costs this machine; ``database``; ``rows`` for what stands in ``tables``, counted
-    before and after a trial; ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control
-    group that limits CPU or memory.
+    port; ``inside`` for what a host of the deployment's own says of itself, ``cgroup/<host>``
+    for what it costs this machine and ``link/<host>`` for what its links carry; ``database``;
+    ``rows`` for what stands in ``tables``, counted before and after a trial; ``balancer``;
+    ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
     most, and several nodes less often each (``stats.gaps``), the details of processes twenty times
-    less often than the rest. Raises UsageError for a shorter one.
+    less often than the rest. ``callers`` are workers on other machines, which are watched as hosts
+    are. Raises UsageError for a shorter one.
     """
     if not interval_s >= SHORTEST_S:
         raise UsageError(
@@ -108,13 +121,18 @@ def stack_probes(
             next_step=f"ask for {SHORTEST_S:g} s (10 Hz) or for the default of 1 s",
         )
     probes: list[Probe] = [HostProbe(interval_s=interval_s)]
-    for host in stack.hosts.values():
-        probes.append(InsideProbe(host, _inner_pids(stack, host), interval_s=interval_s))
-        probes.append(OutsideProbe(host, interval_s=interval_s))
+    for watched in (stack, callers) if callers is not None else (stack,):
+        for host in watched.hosts.values():
+            probes.append(InsideProbe(host, _inner_pids(watched, host), interval_s=interval_s))
+            probes.append(OutsideProbe(host, interval_s=interval_s))
+    for name, ends in stack.links.items():
+        probes.append(LinkProbe(name, ends, interval_s=interval_s))
     families: dict[str, tuple[HostProcess, int]] = {}
     if stack.database is not None and stack.database.pid is not None:
         families[DATABASE] = (stack.database, _DATABASE_GENERATIONS)
     for number, process in enumerate(generators, start=1):
+        if process.pid is None:  # on another machine, which tells what can be told
+            continue
         families[f"{GENERATOR}-{number}"] = (process, _GENERATOR_GENERATIONS)
     for name, (process, deep) in families.items():
         source, pid = f"process/{name}", _pid_of(process)
@@ -201,7 +219,7 @@ def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Pro
     return probes
 
 
-def _inner_pids(stack: WatchedStack, host: Host) -> InnerPids:
+def _inner_pids(stack: WatchedCallers, host: Host) -> InnerPids:
     """Return what names the processes that run on a host and cannot be watched from here."""
     return lambda: {
         name: process.inner_pid

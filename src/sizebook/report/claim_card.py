@@ -88,6 +88,17 @@ def render_badge(verdict: str) -> str:
     return f"<span class='sb-badge sb-is-{_class(verdict)}'>{escape(verdict)}</span>"
 
 
+def name_pair(pair: Comparison) -> str:
+    """Return both treatments of a comparison in words, what they share said once."""
+    if not pair.right:
+        return name_levels(pair.left)
+    shared = {k: v for k, v in pair.left.items() if k in pair.right and pair.right[k] == v}
+    left = {k: v for k, v in pair.left.items() if k not in shared}
+    right = {k: v for k, v in pair.right.items() if k not in shared}
+    words = f"{name_levels(left)} beside {name_levels(right)}"
+    return f"{words} ({name_levels(shared)})" if shared else words
+
+
 def _class(verdict: str) -> str:
     return escape(verdict.replace(" ", "-"))
 
@@ -105,7 +116,7 @@ def _test(outcome: ClaimOutcome) -> str:
     if not outcome.comparisons:
         return "not tested"
     first = outcome.comparisons[0]
-    where = _treatments(first)
+    where = name_pair(first)
     if len(outcome.comparisons) > 1:
         where = f"{len(outcome.comparisons)} comparisons, all of which must show it"
     if outcome.least is None:
@@ -121,17 +132,6 @@ def _measured(outcome: ClaimOutcome) -> str:
     return times.replace(" (", " times (", 1)
 
 
-def _treatments(pair: Comparison) -> str:
-    """Return both treatments, what they share said once."""
-    if not pair.right:
-        return name_levels(pair.left)
-    shared = {k: v for k, v in pair.left.items() if k in pair.right and pair.right[k] == v}
-    left = {k: v for k, v in pair.left.items() if k not in shared}
-    right = {k: v for k, v in pair.right.items() if k not in shared}
-    words = f"{name_levels(left)} beside {name_levels(right)}"
-    return f"{words} ({name_levels(shared)})" if shared else words
-
-
 def _pairs(outcome: ClaimOutcome) -> str:
     """Return the single comparisons of a claim that has several, folded."""
     if len(outcome.comparisons) < 2:
@@ -139,7 +139,7 @@ def _pairs(outcome: ClaimOutcome) -> str:
     heads = "".join(f"<th scope='col'>{name}</th>"
                     for name in ("Comparison", "Measured", "Verdict", "Why"))  # fmt: skip
     rows = "".join(
-        f"<tr><td>{escape(_treatments(one))}</td>"
+        f"<tr><td>{escape(name_pair(one))}</td>"
         f"<td>{escape(effect_words(one.effect, one.low, one.high, one.n))}</td>"
         f"<td>{escape(one.verdict)}</td><td>{escape(one.reason)}</td></tr>"
         for one in outcome.comparisons

@@ -108,6 +108,13 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     return measure
 
 
+def mean_latency_ms(bundle: Bundle) -> float | None:
+    """Return the mean latency (from intended start) of the requests that count, in ms."""
+    rows = _of(bundle, None)
+    total = sum(int(part.sum(dtype=np.int64)) for part in rows.in_blocks("latency_ns"))
+    return total / rows.height / 1e6 if rows.height else None
+
+
 def mean_bytes(column: str, name: str) -> Measure:
     """Return a measure: mean of ``body_bytes``, ``received_bytes`` or ``sent_bytes``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -122,6 +122,25 @@ class Page:
         record = self._record("table", key, hash_text(html), trials, files)
         record["caption"] = _caption(caption, doubts)
         _show({"text/html": html, "text/plain": f"Table {key}: {record['caption']}"}, record)
+
+    def publish(
+        self,
+        kind: str,
+        key: str,
+        caption: str,
+        make: Callable[[Sequence[str]], Mapping[str, Any]],
+        sha256: str,
+        *,
+        trials: Behind,
+        **fields: Any,
+    ) -> None:
+        """Show a result of another kind; ``make`` gives its bundle with the doubts in it."""
+        doubts = _doubts(trials)
+        fields |= {"caption": _caption(caption, doubts), "doubts": doubts}
+        plain = f"{kind.capitalize()} {key}: {fields['caption']}"
+        _show(
+            {**make(doubts), "text/plain": plain}, self._record(kind, key, sha256, trials) | fields
+        )
 
     def value(
         self,

@@ -33,7 +33,11 @@ def plain_table(
 
 
 def validity_table(trials: Mapping[str, Trials]) -> GT:
-    """Return the verdicts by design: trials planned, run, of each verdict, and why not valid."""
+    """Return the verdicts by design: trials planned, run, of each verdict, and why not valid.
+
+    Where trials were measured more than once, be it that the machine interfered or that they
+    failed, their number is a column.
+    """
     rows = []
     for name, group in trials.items():
         reasons = group.findings()
@@ -55,12 +59,17 @@ def validity_table(trials: Mapping[str, Trials]) -> GT:
                 "valid": valid,
                 "doubtful": sum(t.verdict not in ("valid", "failed") for t in group),
                 "failed": sum(t.verdict == "failed" for t in group),
+                "again": sum("attempt" in t.bundle.record.execution.facts for t in group),
                 "why": why or MISSING,
             }
         )
     labels = {"design": "Design", "planned": "Planned", "run": "Run", "valid": "Valid"}
-    labels |= {"doubtful": "Doubtful", "failed": "Failed", "why": "Rules not passed (trials)"}
-    return plain_table(pl.DataFrame(rows), labels=labels)
+    labels |= {"doubtful": "Doubtful", "failed": "Failed", "again": "Measured again"}
+    labels |= {"why": "Rules not passed (trials)"}
+    frame = pl.DataFrame(rows)
+    if not frame["again"].sum():
+        frame = frame.drop("again")
+    return plain_table(frame, labels=labels)
 
 
 def intervals_table(

@@ -28,6 +28,16 @@ PALETTE = (
     "#7a5fb0",  # violet
     "#7c7c7c",  # grey
 )
+VERDICT_COLOURS = {
+    "confirmed": "#007a56",
+    "contradicted": "#c4372e",
+    "undetermined": "#8f6400",
+    "not run": "#667380",
+}
+"""A colour for each verdict of a claim, in the order in which they are shown.
+
+Each keeps 3:1 against white paper and the dark page, and 4.5:1 against the white number in it.
+"""
 DASHES: tuple[tuple[int, ...], ...] = (
     (1, 0),
     (6, 3),

@@ -18,16 +18,27 @@ from sizebook.stack.nodes import Node
 
 PROGRAM = "haproxy"
 
+LOG_FORMAT = "request %tsc %ST retries=%rc node=%s ms=%Ta %HM"
+"""Termination state (HAProxy configuration manual, section 8.5), status, retries with ``+`` before
+them if it went to another node in the end, node, time from its first byte to the last of the
+answer, method."""
+
 _CONFIGURATION = """\
 global
   stats socket {socket} mode 600 level admin
+  log stdout format iso local0
 defaults
   mode http
+  log global
+  option log-health-checks
+  # Of requests only those are logged that failed or were tried again.
+  option dontlog-normal
+  log-format "{log_format}"
   timeout connect 2s
   timeout client 60s
-  timeout server 60s
+  timeout server {answer_within_ms}
   timeout queue 10s
-  timeout check 5s
+  timeout check {check_within_ms}
   # A request whose node was just lost goes to another one, unless it may have been done already.
   option redispatch 1
   retries 3
@@ -41,7 +52,7 @@ backend nodes
 {cookie}  option httpchk GET /actuator/health/readiness
   http-check expect status 200
   default-server inter 1s fastinter 200ms downinter 500ms rise 2 fall 3 observe layer4 \
-error-limit 3 on-error mark-down
+error-limit 3 on-error mark-down{lost}
 """
 
 
@@ -80,6 +91,39 @@ class Balancer:
         rows = csv.DictReader(io.StringIO(lines))
         return {row["svname"]: row for row in rows if row["pxname"] in ("nodes", "clients")}
 
+    def drain(self, node: str) -> None:
+        """Send a node no new sessions; those it has, and their next requests, may go on there."""
+        self._order(f"set server nodes/{node} state drain")
+
+    def take_out(self, node: str) -> None:
+        """Send a node nothing more; requests under way there may end.
+
+        Not so where requests at lost nodes are ended (``BalancerRole.ends_lost``): to HAProxy a
+        node that is taken out is lost.
+        """
+        self._order(f"set server nodes/{node} state maint")
+
+    def put_back(self, node: str) -> None:
+        """Send a node requests again, as soon as it says that it is ready."""
+        self._order(f"set server nodes/{node} state ready")
+
+    def under_way(self, node: str) -> int:
+        """Return how many requests a node has that it has not answered. OSError if nobody knows."""
+        return int(self.counters()[node]["scur"])
+
+    def _order(self, words: str) -> None:
+        """Give an order; TrialError if it is not taken."""
+        try:
+            said = self.ask(words).strip()
+        except OSError as error:
+            said = error.strerror or str(error)
+        if said:
+            raise TrialError(
+                found=f"the balancer says to '{words}': {said}",
+                expected="an order that it takes in silence",
+                next_step="look at logs/balancer-1.log in the trial's bundle",
+            )
+
     def version(self) -> str:
         """Return HAProxy's version, such as ``2.6.12-1+deb12u4``."""
         lines = dict(
@@ -115,7 +159,15 @@ def configuration(
     """Return HAProxy's configuration for these nodes."""
     cookie = "  cookie NODE insert indirect nocache\n" if role.sticky else ""
     head = _CONFIGURATION.format(
-        socket=admin, address=address, port=port, algorithm=role.algorithm, cookie=cookie
+        socket=admin,
+        log_format=LOG_FORMAT,
+        address=address,
+        port=port,
+        algorithm=role.algorithm,
+        cookie=cookie,
+        check_within_ms=round(role.check_within_s * 1000),
+        answer_within_ms=round(role.answer_within_s * 1000),
+        lost=" on-marked-down shutdown-sessions" if role.ends_lost else "",
     )
     return head + "".join(
         f"  server {node.name} {node.url.removeprefix('http://')} check"

@@ -48,7 +48,7 @@ class Databases:
         binaries = self.binaries()
         template = self._template(role, binaries)
         data = folder / "postgres"
-        if host.mode == "bare":
+        if host.shares_files:
             cluster, user = new_cluster(data, host, binaries, undo), None
         else:  # in a host of its own the server is started by root, as nobody
             cluster, user = _distant_cluster(data, host, _secret_of(template)), postgres.NOBODY
@@ -60,6 +60,7 @@ class Databases:
         host = self._local
         name = f"{binaries.version}-{self._build.fingerprint[:12]}-{role.flights}-{role.data_seed}"
         name += f"-{role.ledger_rows}" if role.ledger_rows else ""
+        name += f"-b{role.business_users}" if role.business_users else ""
         template = self._state / "clusters" / f"{name}-{_LAYOUT}"
         if template.is_dir():
             return template
@@ -88,6 +89,7 @@ class Databases:
         command += ["refstack.load.LoadMain", "--flights", str(role.flights)]
         command += ["--seed", str(role.data_seed)]
         command += ["--ledger", str(role.ledger_rows)] if role.ledger_rows else []
+        command += ["--business", str(role.business_users)] if role.business_users else []
         loader = host.start(
             "loader", command, log=work / "logs" / "loader.log", env=cluster.environment()
         )

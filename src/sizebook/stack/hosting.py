@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,8 @@ from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.kinds import boots, mode_kinds
 from sizebook.hosts.opening import opened_hosts
-from sizebook.model.deployment import Deployment
+from sizebook.model.deployment import Deployment, HostSpec
+from sizebook.model.inventory import Inventory
 from sizebook.stack.archive import class_data_archive
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import Jvm, choose_jvm
@@ -22,10 +24,17 @@ _PROGRAMS = ("fio",)
 class Hosting:
     """Opens hosts whose processes find the same files at the same paths as on this machine."""
 
-    def __init__(self, build: StackBuild, local: LocalHost, state: Path) -> None:
+    def __init__(
+        self,
+        build: StackBuild,
+        local: LocalHost,
+        state: Path,
+        inventory: Inventory | None = None,
+    ) -> None:
         self._build = build
         self._local = local
         self._state = state
+        self._inventory = inventory
         self._scratch = state / "run"
         self._image = cache(self._build_image)
 
@@ -33,8 +42,12 @@ class Hosting:
         """Return the class-data archive of this build for a JVM; None if it cannot be made."""
         return class_data_archive(self._build, jvm, self._local, self._state)
 
-    def opened(self, deployment: Deployment) -> AbstractContextManager[dict[str, Host]]:
+    def opened(
+        self, deployment: Deployment, callers: Sequence[HostSpec] = ()
+    ) -> AbstractContextManager[dict[str, Host]]:
         """Give all hosts of a deployment by name, this machine (``local``) among them.
+
+        ``callers`` are other machines from which its load comes.
 
         Each has a writable disk where this machine keeps the folders of started stacks. Raises
         HostLacksError where this machine lacks what a mode needs, TrialError if a host does not
@@ -49,6 +62,9 @@ class Hosting:
             state=self._state,
             local=self._local,
             guard=self._local.guard,
+            connected=deployment.network,
+            inventory=self._inventory,
+            callers=callers,
         )
 
     def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:

@@ -28,7 +28,7 @@ _UNSAFE_FROM = 24
 _PRINTED = re.compile(r"\bready role=.*\bjava=(\S+)")
 """In a line of a node: ``ready role=app port=8080 management=8081 seconds=2.9 java=17.0.15+6``."""
 _READY_LINES = 50
-_MAINS = {"nullserver": "refstack.nullserver.NullServer", "broker": "refstack.broker.BrokerMain"}
+MAINS = {"nullserver": "refstack.nullserver.NullServer", "broker": "refstack.broker.BrokerMain"}
 """Roles with a small main of their own, which takes ``--name value``; others are Spring nodes."""
 
 
@@ -129,9 +129,9 @@ class NodeStarter:
         for own in (gc_logs, data):
             own.mkdir(parents=True, exist_ok=True)
             host.put(own, own)
-        if role.role in _MAINS:
+        if role.role in MAINS:
             management = management if role.role == "broker" else 0
-            command += ["-cp", self._build.class_path, _MAINS[role.role]]
+            command += ["-cp", self._build.class_path, MAINS[role.role]]
             command += ["--address", host.address, "--port", str(port)]
             if role.role == "broker":
                 command += ["--management-port", str(management), "--data", str(data)]

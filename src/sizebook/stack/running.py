@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 
-from sizebook.hosts import Host, HostProcess, LocalHost
-from sizebook.model.deployment import LOCAL, BalancerRole, Deployment
-from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.hosts import Host, HostProcess, LinkEnd, LocalHost
+from sizebook.model.deployment import LOCAL, BalancerRole, Deployment, HostSpec, Mode
+from sizebook.model.errors import HostLacksError, TrialError, UsageError
+from sizebook.model.inventory import Inventory
 from sizebook.stack import balancer, postgres
 from sizebook.stack.balancer import Balancer
 from sizebook.stack.build import StackBuild
@@ -26,12 +28,15 @@ from sizebook.stack.endings import Ending, NodeEndedError, ending_of
 from sizebook.stack.hosting import Hosting
 from sizebook.stack.nodes import Node, NodeStarter
 
-_NATIVE_MIB = 220
+NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
-_DATABASE_MIB = 400
+DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
+_EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
 _EMULATED_READY_TIMEOUT_S = 420.0
 """In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
+_STOPPED_WITHIN_S = 20.0
+"""A node's own patience with what it is working on is 15 s."""
 _SOCKETS = "sizebook-ha-"
 LOG_FOLDERS = ("gc", "logs")
 """Folders of a session in which processes write what belongs into a trial's bundle."""
@@ -46,13 +51,22 @@ class RunningStack:
     database: HostProcess | None = None
     database_host: Host | None = None
     balancer: Balancer | None = None
+    given: dict[str, str] = field(default_factory=dict)
+    """Role to URL of what runs already, and is not ours."""
     versions: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
     """Logs and data of this start."""
     hosts: dict[str, Host] = field(default_factory=dict)
     """Hosts that the deployment brought along, by name."""
+    links: dict[str, Mapping[str, LinkEnd]] = field(default_factory=dict)
+    """Host, this machine included, to its ends of links by what they lead to."""
+    addresses_elsewhere: dict[str, str] = field(default_factory=dict)
+    """Address to name of hosts that are other machines, and of this one as they reach it: what
+    goes into no bundle."""
     missed: set[str] = field(default_factory=set)
     """Names of the nodes that ended as they were meant to, and do not run now."""
+    hung: set[str] = field(default_factory=set)
+    """Names of the nodes that did not run for a while; what they had to do then is done late."""
 
     def url(self, role: str) -> str:
         """Return the base URL at which a role is reached; KeyError if it does not run."""
@@ -60,7 +74,7 @@ class RunningStack:
 
     def targets(self) -> dict[str, str]:
         """Return role name to base URL; that of ``app`` is the balancer's where there is one."""
-        urls = {node.role: node.url for node in reversed(self.nodes)}
+        urls = self.given | {node.role: node.url for node in reversed(self.nodes)}
         return urls | ({"app": self.balancer.url} if self.balancer else {})
 
     def addresses(self) -> dict[str, str]:
@@ -73,11 +87,20 @@ class RunningStack:
         found |= {node.name: node.process for node in self.nodes}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
 
-    def know_hosts(self, hosts: Mapping[str, Host]) -> None:
+    def know_hosts(self, hosts: Mapping[str, Host], callers: Sequence[HostSpec] = ()) -> None:
         """Keep the deployment's own hosts, and what their kernels are, with the trial."""
         self.hosts = {name: host for name, host in hosts.items() if name != LOCAL}
+        self.links = {name: host.links for name, host in hosts.items() if host.links}
         for name, host in self.hosts.items():
             self.versions[f"host {name}"] = f"{host.mode}, kernel {host.facts().kernel}"
+        if callers or any(host.mode == "ssh" for host in self.hosts.values()):
+            self.addresses_elsewhere = {host.address: name for name, host in hosts.items()}
+
+    def know_targets(self, targets: Mapping[str, str]) -> None:
+        """Keep the URLs of what runs already, and their names out of the bundle."""
+        self.given = dict(targets)
+        for role, url in targets.items():
+            self.addresses_elsewhere[urlsplit(url).hostname or url] = f"target {role}"
 
     def on_host(self, host: Host) -> dict[str, HostProcess]:
         """Return name to process of what runs on a host."""
@@ -111,6 +134,22 @@ class RunningStack:
         self.missed.add(name)
         node.host.stop(node.process, grace_s=0.0)
 
+    def suspend(self, name: str) -> None:
+        """Let a node hang (SIGSTOP): connections to it are accepted, and nobody answers."""
+        node = self.node(name)
+        self.hung.add(name)
+        node.process.signal(signal.SIGSTOP)
+
+    def resume(self, name: str) -> None:
+        """Let a node that hangs go on."""
+        self.node(name).process.signal(signal.SIGCONT)
+
+    def stop(self, name: str) -> None:
+        """Ask a node to end, which it does when it has answered what it is working on."""
+        node = self.node(name)
+        self.missed.add(name)
+        node.host.stop(node.process, grace_s=_STOPPED_WITHIN_S)
+
     def start_again(self, name: str, heap_mib: int | None = None) -> float:
         """Start a node that has ended with its ports and data; return seconds until it is ready.
 
@@ -121,7 +160,7 @@ class RunningStack:
         node = self.node(name)
         node.heap_mib = heap_mib or node.role_heap_mib
         if node.host.name == LOCAL:
-            _check_free(node.heap_mib + _NATIVE_MIB, None)
+            _check_free(node.heap_mib + NATIVE_MIB, None)
         self.missed.discard(name)
         node.started_s = time.monotonic()
         node.process = node.start(node.heap_mib)
@@ -132,8 +171,12 @@ class RunningStack:
 
     @property
     def is_as_deployed(self) -> bool:
-        """Whether every node runs, or should, with the heap that the deployment says."""
-        return not self.missed and all(node.heap_mib == node.role_heap_mib for node in self.nodes)
+        """Whether every node runs, or should, with the heap that the deployment says.
+
+        One that hung has work left over from then.
+        """
+        strange = self.missed or self.hung
+        return not strange and all(node.heap_mib == node.role_heap_mib for node in self.nodes)
 
     def pin(self) -> None:
         """Move the nodes to the CPUs of the deployment; until then they may use all.
@@ -159,15 +202,27 @@ class RunningStack:
 class StackRunner:
     """Starts and stops deployments of one build, on this machine and the hosts they bring along."""
 
-    def __init__(self, build: StackBuild, local: LocalHost, state: Path) -> None:
+    def __init__(
+        self,
+        build: StackBuild,
+        local: LocalHost,
+        state: Path,
+        inventory: Inventory | None = None,
+    ) -> None:
+        """``inventory`` names the other machines that deployments may use."""
         self._build = build
         self._state = state
+        self._inventory = inventory
         self._databases = Databases(build, local, state)
-        self._hosting = Hosting(build, local, state)
+        self._hosting = Hosting(build, local, state, inventory)
 
     @contextlib.contextmanager
-    def running(self, deployment: Deployment, session: str) -> Iterator[RunningStack]:
+    def running(
+        self, deployment: Deployment, session: str, callers: Sequence[HostSpec] = ()
+    ) -> Iterator[RunningStack]:
         """Start a deployment, yield it when every role is ready, stop it in every case.
+
+        ``callers`` are other machines from which its load comes.
 
         Roles start side by side: a node connects to database and broker only when it is asked
         whether it is ready. Raises HostLacksError if the host is too small for the deployment or
@@ -179,8 +234,9 @@ class StackRunner:
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            hosts = undo.enter_context(self._hosting.opened(deployment))
-            stack.know_hosts(hosts)
+            hosts = undo.enter_context(self._hosting.opened(deployment, callers))
+            stack.know_hosts(hosts, callers)
+            stack.know_targets(self._targets(deployment))
             started: list[tuple[Host, HostProcess]] = []
             planned = None
             if (database := deployment.database()) is not None:
@@ -199,6 +255,18 @@ class StackRunner:
             if (role := deployment.balancer()) is not None:
                 self._start_balancer(role, hosts[role.host], stack, started, undo)
             yield stack
+
+    def _targets(self, deployment: Deployment) -> dict[str, str]:
+        """Return the URLs of what runs already. Raises UsageError if no inventory names one."""
+        known = dict(self._inventory.targets) if self._inventory is not None else {}
+        for role in deployment.given:
+            if role not in known:
+                raise UsageError(
+                    found=f"role {role}, which runs already, at no known address",
+                    expected="an inventory that names its URL in 'targets'",
+                    next_step="give one with --inventory",
+                )
+        return {role: url for role, url in known.items() if role in deployment.given}
 
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
@@ -259,12 +327,12 @@ def check_memory(deployment: Deployment, available_mib: int | None = None) -> No
 
     What runs on a host of the deployment's own has that host's memory.
     """
-    needed = sum(host.memory_mib for host in deployment.hosts)
+    needed = sum(host.memory_mib for host in deployment.hosts if not host.is_elsewhere)
     for role in deployment.jvm_roles():
         here = sum(role.host_of(number) == LOCAL for number in range(1, role.nodes + 1))
-        needed += here * (role.heap_mib + _NATIVE_MIB)
+        needed += here * (role.heap_mib + NATIVE_MIB)
     if (database := deployment.database()) is not None and database.host == LOCAL:
-        needed += _DATABASE_MIB
+        needed += DATABASE_MIB
     _check_free(needed, available_mib)
 
 
@@ -290,7 +358,8 @@ def _wait_ready(nodes: Sequence[Node]) -> None:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
             seconds = time.monotonic() - node.started_s
-            timeout_s = _EMULATED_READY_TIMEOUT_S if node.host.name != LOCAL else _READY_TIMEOUT_S
+            emulated = node.host.mode in _EMULATED
+            timeout_s = _EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S
             if node.answers():
                 node.ready_s = seconds
                 waiting.remove(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 FLOORS_S = {
@@ -53,8 +54,10 @@ def sampling_gaps(
     read details, is judged by its most often read metric.
 
     ``due`` is how many whole intervals the window has, so it may be one less than were read:
-    deadlines do not begin with the window. ``missed`` is what is due and was not read (never
-    negative), ``failed`` how often the source was asked and did not answer (null values).
+    deadlines do not begin with the window. ``missed`` is what is due and was not read: intervals
+    that are missing between readings, and fewer readings than due by more than the one that may
+    have slipped across an edge. ``failed`` is how often the source was asked and did not answer
+    (null values).
     ``longest_gap_s`` is the longest time between readings one after the other that touches the
     window, its edges standing in where there is no reading before or after it; the whole window
     and more if there was none in it. A source that was never read has a row if the sampler
@@ -77,6 +80,7 @@ def sampling_gaps(
         .agg(
             read=(there & inside).sum().cast(pl.Int64),
             failed=(~there & inside).sum().cast(pl.Int64),
+            around=around,
             gap_ns=pl.max_horizontal(
                 around.diff().max(), around.min() - begin_ns, end_ns - around.max()
             ),
@@ -95,19 +99,39 @@ def sampling_gaps(
     )
     length_s = (end_ns - begin_ns) / 1e9
     servers = int(by_source["source"].str.starts_with("server/").sum())
-    due = [
-        int(length_s / source_interval_s(source, interval_s, servers) + 1e-9)
-        for source in by_source["source"]
+    window = (begin_ns, end_ns)
+    every_s = [source_interval_s(source, interval_s, servers) for source in by_source["source"]]
+    due = [int(length_s / each_s + 1e-9) for each_s in every_s]
+    missed = [
+        _missed(times, window, each_s, wanted, read)
+        for times, each_s, wanted, read in zip(
+            by_source["around"], every_s, due, by_source["read"], strict=True
+        )
     ]
     return (
-        by_source.with_columns(pl.Series("due", due, pl.Int64))
-        .with_columns(
-            missed=pl.max_horizontal(pl.col("due") - pl.col("read"), pl.lit(0)),
+        by_source.with_columns(
+            pl.Series("due", due, pl.Int64),
+            pl.Series("missed", missed, pl.Int64),
             longest_gap_s=pl.col("gap_ns").fill_null(end_ns - begin_ns) / 1e9,
         )
         .select(pl.col(name).cast(kind) for name, kind in GAP_COLUMNS.items())
         .sort("source")
     )
+
+
+def _missed(
+    times: pl.Series | None, window: tuple[int, int], interval_s: float, due: int, read: int
+) -> int:
+    """Return how many readings are missing; ``times``: those in the window and next to it."""
+    if times is None or read == 0:
+        return due
+    interval_ns = round(interval_s * 1e9)
+    begin_ns, end_ns = window
+    near = np.clip(times.to_numpy(), begin_ns - interval_ns, end_ns + interval_ns)
+    edges = [begin_ns] if near[0] > begin_ns else [], [end_ns] if near[-1] < end_ns else []
+    steps = np.diff(np.concatenate([edges[0], near, edges[1]])) / interval_ns
+    skipped = int(np.maximum(np.floor(steps + 0.5) - 1, 0).sum())
+    return min(due, max(due - read - 1, skipped))
 
 
 def _never_read(own: pl.DataFrame, begin_ns: int, end_ns: int) -> pl.DataFrame:

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from sizebook.stats.quantiles import quantile_interval
 
@@ -179,7 +179,7 @@ def _mean_interval(data: NDArray[np.float64], level: float, method: Method, seed
     if np.ptp(data) == 0:
         return Interval(mean, mean, mean, level, n, "constant")
     if method == "t":
-        half = stats.t.ppf(_tails(level)[1], n - 1) * data.std(ddof=1) / math.sqrt(n)
+        half = scipy.stats.t.ppf(_tails(level)[1], n - 1) * data.std(ddof=1) / math.sqrt(n)
         return Interval(mean, float(mean - half), float(mean + half), level, n, "t")
     means = _resampled_means(data, np.random.default_rng(seed))
     tails = np.asarray(_tails(level))
@@ -199,12 +199,12 @@ def _bca_tails(
 ) -> NDArray[np.float64]:
     """Return the tails corrected for bias and acceleration (Efron, JASA 82, 1987, eq. 3.9)."""
     below = (np.count_nonzero(means < data.mean()) + 0.5) / (means.size + 1)
-    bias = stats.norm.ppf(below)
+    bias = scipy.stats.norm.ppf(below)
     left_out = (data.sum() - data) / (data.size - 1)
     spread = left_out.mean() - left_out
     acceleration = (spread**3).sum() / (6 * (spread**2).sum() ** 1.5)
-    shifted = bias + stats.norm.ppf(tails)
-    return np.asarray(stats.norm.cdf(bias + shifted / (1 - acceleration * shifted)))
+    shifted = bias + scipy.stats.norm.ppf(tails)
+    return np.asarray(scipy.stats.norm.cdf(bias + shifted / (1 - acceleration * shifted)))
 
 
 def _welch(a: NDArray[np.float64], b: NDArray[np.float64], level: float) -> tuple[float, float]:
@@ -213,5 +213,5 @@ def _welch(a: NDArray[np.float64], b: NDArray[np.float64], level: float) -> tupl
     if parts.sum() == 0:
         return difference, difference
     freedom = parts.sum() ** 2 / (parts**2 / np.array([a.size - 1, b.size - 1])).sum()
-    half = float(stats.t.ppf(_tails(level)[1], freedom) * math.sqrt(parts.sum()))
+    half = float(scipy.stats.t.ppf(_tails(level)[1], freedom) * math.sqrt(parts.sum()))
     return difference - half, difference + half

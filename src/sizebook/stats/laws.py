@@ -97,3 +97,42 @@ def little_balance(
         carried_in=in_ns / length_ns,
         carried_out=out_ns / length_ns,
     )
+
+
+@dataclass(frozen=True)
+class PauseBalance:
+    """How users who pause between their passes spent a window."""
+
+    begun: int
+    """Passes that began in the window: pauses that ended."""
+    paused_s: float
+    """Seconds of pauses in the window, of all users together."""
+
+    def expected(self, mean_s: float) -> float:
+        """Return how many pauses should have ended, were they exponential with this mean."""
+        return self.paused_s / mean_s
+
+
+def pause_balance(
+    pass_begin_ns: _Times, pass_end_ns: _Times, users: int, begin_ns: int, end_ns: int
+) -> PauseBalance:
+    """Return the pauses of ``users`` users in the window [begin_ns, end_ns).
+
+    A user who has no pass under way pauses; users must all be there before the window begins, and
+    have one pass at a time. Pauses that are exponential with mean Z end at the rate of one in Z
+    seconds however long they have lasted, so passes begun are a Poisson number with the mean
+    paused_s / Z, in every window: the response time law X = (N - XR) / Z (Denning and Buzen,
+    Computing Surveys 10 (1978)) without any need for whole cycles. Means of whole pauses would be
+    too short, for the long ones are cut off by the window.
+
+    Raises ValueError for an empty window, or if users are in more passes than there are users.
+    """
+    if end_ns <= begin_ns:
+        raise ValueError(f"window from {begin_ns} to {end_ns} ns")
+    inside = np.minimum(pass_end_ns, end_ns) - np.maximum(pass_begin_ns, begin_ns)
+    busy_ns = int(inside[inside > 0].sum())
+    paused_ns = users * (end_ns - begin_ns) - busy_ns
+    if paused_ns < 0:
+        raise ValueError(f"{users} users in more passes at a time than they are")
+    begun = int(np.count_nonzero((pass_begin_ns >= begin_ns) & (pass_begin_ns < end_ns)))
+    return PauseBalance(begun, paused_ns * 1e-9)

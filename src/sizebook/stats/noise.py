@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from sizebook.stats.intervals import Interval, ratio_interval
 
@@ -45,7 +45,7 @@ class NoiseFloor:
         """
         if self.relative_sd is None or min(n_a, n_b) < 1:
             return None
-        t = float(stats.t.ppf((1 + level) / 2, self.freedom))
+        t = float(scipy.stats.t.ppf((1 + level) / 2, self.freedom))
         return math.exp(t * self.relative_sd * math.sqrt(1 / n_a + 1 / n_b))
 
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
 
 from sizebook.stats.noise import NoiseFloor
 
@@ -74,7 +74,9 @@ def minimum_ratio(
     highest = 10.0
     while _power(highest, freedom, level) < power:
         highest *= 2
-    shift = optimize.brentq(lambda x: _power(x, freedom, level) - power, 0, highest, xtol=1e-9)
+    shift = scipy.optimize.brentq(
+        lambda x: _power(x, freedom, level) - power, 0, highest, xtol=1e-9
+    )
     return math.exp(float(shift) * relative_sd * math.sqrt((1 if paired else 2) / n))
 
 
@@ -129,15 +131,17 @@ def detectable(floor: NoiseFloor, n: int, *, level: float = 0.95, power: float =
     thresholds = _thresholds(floor.freedom, n, level)
 
     def short_of(distance: float) -> float:
-        tails = special.ndtr(distance - thresholds) + special.ndtr(-distance - thresholds)
+        tails = scipy.special.ndtr(distance - thresholds) + scipy.special.ndtr(
+            -distance - thresholds
+        )
         return float(tails.mean()) - power
 
     highest = 10.0
     while short_of(highest) < 0:
         highest *= 2
-    distance = float(optimize.brentq(short_of, 0, highest, xtol=1e-6))
+    distance = float(scipy.optimize.brentq(short_of, 0, highest, xtol=1e-6))
     logs = distance * floor.relative_sd * math.sqrt(2 / n)
-    bound = math.sqrt(floor.freedom / float(stats.chi2.ppf(1 - CAUTION, floor.freedom)))
+    bound = math.sqrt(floor.freedom / float(scipy.stats.chi2.ppf(1 - CAUTION, floor.freedom)))
     return Detectable(math.exp(logs), math.exp(logs * bound), n, level, power)
 
 
@@ -145,12 +149,12 @@ def _thresholds(freedom: int, n: int, level: float) -> NDArray[np.float64]:
     """Return what a difference must exceed, in true standard errors, for draws of the spreads."""
     random = np.random.default_rng(0)
     floor = random.chisquare(freedom, DRAWS) / freedom
-    beyond_floor = float(stats.t.ppf((1 + level) / 2, freedom)) * np.sqrt(floor)
+    beyond_floor = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * np.sqrt(floor)
     if n == 1:
         return beyond_floor
     a, b = random.chisquare(n - 1, (2, DRAWS)) / (n - 1)
     welch = (a + b) ** 2 / (a**2 + b**2) * (n - 1)
-    own = special.stdtrit(welch, (1 + level) / 2) * np.sqrt((a + b) / 2)
+    own = scipy.special.stdtrit(welch, (1 + level) / 2) * np.sqrt((a + b) / 2)
     return np.asarray(np.maximum(beyond_floor, own))
 
 
@@ -164,7 +168,7 @@ def _freedom(n: int, freedom: int | None, paired: bool) -> int:
 
 def _power(distance: float, freedom: int, level: float) -> float:
     """Return the power for a distance in standard errors."""
-    t = float(stats.t.ppf((1 + level) / 2, freedom))
-    above = float(stats.nct.sf(t, freedom, distance))
-    below = float(stats.nct.sf(t, freedom, -distance))
+    t = float(scipy.stats.t.ppf((1 + level) / 2, freedom))
+    above = float(scipy.stats.nct.sf(t, freedom, distance))
+    below = float(scipy.stats.nct.sf(t, freedom, -distance))
     return above + (below if math.isfinite(below) else 0.0)

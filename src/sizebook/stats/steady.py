@@ -174,7 +174,8 @@ def _settling(data: NDArray[np.float64], tolerance: float) -> tuple[int, int, fl
     """
     times = np.flatnonzero(~np.isnan(data))
     limit = data.size // 2
-    if times.size - np.searchsorted(times, limit) < 2:
+    allowed = int(np.searchsorted(times, limit, side="right"))
+    if allowed == 0 or times.size - np.searchsorted(times, limit) < 2:
         return 0, 0, 0.0
     values = _without_spikes(data[times])
     level = abs(float(np.median(data[times[times >= limit]])))
@@ -182,7 +183,6 @@ def _settling(data: NDArray[np.float64], tolerance: float) -> tuple[int, int, fl
     kept = np.arange(values.size, 0, -1)
     sums, squares = (np.cumsum(x[::-1])[::-1] for x in (values, values**2))
     errors = np.maximum(squares - sums**2 / kept, 0.0) / kept**2
-    allowed = int(np.searchsorted(times, limit, side="right"))
     searched = max(allowed, int(LATEST * values.size))
     best, later = (int(errors[:end].argmin()) for end in (allowed, searched))
     if GENEROUS * errors[later] < errors[best]:

@@ -35,6 +35,11 @@ def fingerprint_machine(machine: MachineFacts) -> str:
     return fingerprint_text(rounded.canonical_json())
 
 
+def fingerprint_machine_class(machine: MachineFacts) -> str:
+    """Return the SHA-256 of what machines of one class share: hardware, not system and kernel."""
+    return fingerprint_machine(machine.model_copy(update={"system": "", "kernel": ""}))
+
+
 def cache_key(trial: TrialSpec, fingerprints: Fingerprints) -> str:
     """Return the key under which a measurement of this trial, on this machine, is found again."""
     return fingerprint_text(trial.canonical_json() + fingerprints.canonical_json())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizebook.book.audit.outputs import (
+    CalculatorResult,
     ClaimResult,
     FigureResult,
     Output,
@@ -16,9 +17,10 @@ from sizebook.book.audit.outputs import (
     ValueResult,
 )
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, own_claim
-from sizebook.report import claim_card, wording
+from sizebook.report import calculator, claim_card, wording
 from sizebook.report.chart import MIME, render_svg
 from sizebook.report.evidence import hash_json, hash_text
+from sizebook.stats.sizing import Demanded, SizingModel
 
 LookUp = Callable[[str], Claim | None]
 """Gives a report's claim by its id, None if there is none or it is not known here."""
@@ -54,6 +56,8 @@ def check_content(output: Output, look_up: LookUp) -> Iterator[Wrong]:
             yield from _sum(result.evidence.sha256, hash_text(output.text("text/html")), "table")
             plain = f"Table {result.key}: {result.caption}"
             yield from _words(output, "text/plain", plain)
+        case CalculatorResult():
+            yield from _calculator(output, result)
         case ValueResult():
             yield from _sum(result.evidence.sha256, _hash(result.value), "value")
             words = _format(result.value, result.format, result.unit)
@@ -91,6 +95,21 @@ def _figure(output: Output, result: FigureResult) -> Iterator[Wrong]:
     if shown != again:
         first, second = first_difference(shown, again)
         yield Wrong("AU206-picture", f"the SVG shows {first!r}, its data {second!r}", first, second)
+
+
+def _calculator(output: Output, result: CalculatorResult) -> Iterator[Wrong]:
+    """Check that the table answers the recorded questions as the recorded model does."""
+    yield from _sum(result.evidence.sha256, _hash(result.model), "calculator's model")
+    try:
+        model = SizingModel.from_record(result.model)
+        asked = [Demanded(**each) for each in result.questions]
+        html = calculator.render(model, asked, result.key, result.doubts)
+    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+        yield Wrong("AU214-result", f"its model answers nothing: {error}", str(error), "answers")
+        return
+    yield from _words(output, "text/html", html)
+    plain = f"Calculator {result.key}: {result.caption}"
+    yield from _words(output, "text/plain", plain)
 
 
 def _prose(output: Output, result: ProseResult) -> Iterator[Wrong]:

@@ -90,6 +90,16 @@ class TableResult(_Result):
     caption: str
 
 
+class CalculatorResult(_Result):
+    """A calculator: a model, and its answers to standard questions."""
+
+    kind: Literal["calculator"]
+    caption: str
+    model: dict[str, Any]
+    questions: list[dict[str, Any]]
+    doubts: list[str]
+
+
 class ValueResult(_Result):
     """A number, text or truth value."""
 
@@ -129,12 +139,13 @@ class ClaimResult(_Result):
     claim: dict[str, Any]
 
 
-Result = FigureResult | TableResult | ValueResult | ProseResult | ClaimResult
+Result = FigureResult | TableResult | CalculatorResult | ValueResult | ProseResult | ClaimResult
 _RESULTS: TypeAdapter[Result] = TypeAdapter(Result)
 _DOCUMENT = TypeAdapter(_Document)
 _KIND_OF: dict[str, Kind] = {
     "figure": "figures",
     "table": "tables",
+    "calculator": "tables",
     "value": "numbers",
     "prose": "prose",
     "claim": "claims",

@@ -17,6 +17,9 @@
     rule: { color: FAINT },
   };
 
+  const SCROLLERS =
+    "figure.sb-table > div, figure.sb-table > figcaption > div, .sb-chart, .sb-wide, .sb-claim details, details.sb-evidence > div, .sb-sheet, table.sb-registry";
+
   const isDark = () => document.documentElement.dataset.theme === "dark";
 
   // a page with many small charts gives their common configuration once
@@ -33,6 +36,20 @@
       }
     }
     return Object.assign({}, spec, { config });
+  }
+
+  // the picture has the words that stand for it; the menu beside it has a name of its own
+  function name(place, words) {
+    const picture = place.querySelector("svg.marks");
+    for (const attribute of ["role", "aria-roledescription", "aria-label"]) {
+      picture.parentElement.removeAttribute(attribute);
+    }
+    picture.setAttribute("role", "img");
+    picture.setAttribute("aria-label", words);
+    const menu = place.querySelector("summary");
+    if (menu) {
+      menu.setAttribute("aria-label", "Save this chart");
+    }
   }
 
   async function draw(chart) {
@@ -54,6 +71,7 @@
         place.remove();
         return;
       }
+      name(place, chart.querySelector(".sb-live").dataset.words);
       if (chart.sbView) {
         chart.sbView.finalize();
         chart.sbPlace.remove();
@@ -123,9 +141,28 @@
     }
   }
 
+  // a box that scrolls is a stop for keys
+  function offerScrolling() {
+    for (const box of document.querySelectorAll(SCROLLERS)) {
+      const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+      if (!scrolls || box.hasAttribute("tabindex")) {
+        continue;
+      }
+      box.tabIndex = 0;
+      if (box.localName !== "table") {
+        box.setAttribute("role", "group");
+        box.setAttribute("aria-label", "scrolls");
+      }
+    }
+  }
+
   function start() {
     watchCharts();
     openTarget();
+    offerScrolling();
+    window.addEventListener("load", offerScrolling);
+    window.addEventListener("resize", offerScrolling);
+    document.addEventListener("toggle", offerScrolling, true);
     window.addEventListener("hashchange", openTarget);
   }
 

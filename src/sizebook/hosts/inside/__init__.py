@@ -6,3 +6,7 @@ AGENT = Path(__file__).resolve().with_name("agent.py")
 """The agent's main file."""
 AGENT_FILES = (AGENT, AGENT.with_name("files.py"), AGENT.with_name("senses.py"))
 """All that it needs beside the standard library, in one folder."""
+KEEPER_FILES = tuple(
+    AGENT.with_name(f"{name}.py") for name in ("files", "senses", "groups", "spaces", "keeper")
+)
+"""What runs on another machine beside the agent, each after those that it uses."""

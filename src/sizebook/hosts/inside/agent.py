@@ -1,7 +1,8 @@
 """The first program on every host but this machine: starts and watches what the harness asks for.
 
-Run as ``python3 -I -S agent.py ADDRESS PORT [COMMAND ...]`` with a secret in ``SIZEBOOK_TOKEN``. It
-listens there for one owner, who sends JSON lines and gets JSON lines back; files travel on further
+Run as ``python3 -I -S agent.py ADDRESS PORT [COMMAND ...]`` with a secret in ``SIZEBOOK_TOKEN``;
+with ``inherited`` for ADDRESS, PORT is the number of a socket that listens already. It listens
+there for one owner, who sends JSON lines and gets JSON lines back; files travel on further
 connections, each served by a child. When the owner's connection is lost, or nobody has come within
 two minutes, everything it started is killed and COMMAND is executed in its place; without one it
 exits, which ends a container and, by its kernel's panic, a guest.
@@ -88,7 +89,8 @@ class Agent:
                 raise ValueError("not the secret of this host")
             connection.settimeout(STALLED_S)
             if purpose == "own" and self.owner is None:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if connection.family != socket.AF_UNIX:
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.owner = connection
                 self.tell({"ok": senses.facts()})
                 return connection
@@ -323,10 +325,13 @@ def kill_group(pid: int, number: int = signal.SIGKILL) -> None:
 def main(address: str, port: str, *command: str) -> None:
     """Be the agent."""
     token = os.environ.pop("SIZEBOOK_TOKEN")
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((address, int(port)))
-    listener.listen(16)
+    if address == "inherited":
+        listener = socket.socket(fileno=int(port))
+    else:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, int(port)))
+        listener.listen(16)
     Agent(listener, token).serve()
     sys.stdout.flush()
     if command:

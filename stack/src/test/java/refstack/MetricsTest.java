@@ -57,7 +57,8 @@ class MetricsTest {
         assertThat(text).contains("jvm_memory_used_bytes", "jvm_gc_memory_allocated_bytes_total",
                 "jvm_threads_live_threads", "jvm_compilation_time_ms_total", "CodeHeap",
                 "process_cpu_time_ns_total", "tomcat_threads_busy_threads", "hikaricp_connections",
-                "jvm_buffer_memory_used_bytes", "tomcat_global_error_total");
+                "jvm_buffer_memory_used_bytes", "tomcat_global_error_total", "system_cpu_count",
+                "refstack_common_pool_threads");
     }
 
     private double requests() {

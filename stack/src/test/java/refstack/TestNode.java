@@ -46,8 +46,13 @@ final class TestNode implements AutoCloseable {
 
     /** A node with the database and these settings. */
     static TestNode withDatabase(String... settings) {
+        return withDatabaseAt(TestDatabase.url(), settings);
+    }
+
+    /** A node with another database and these settings. */
+    static TestNode withDatabaseAt(String url, String... settings) {
         List<String> all = new ArrayList<>(List.of(settings));
-        all.add("--spring.datasource.url=" + TestDatabase.url());
+        all.add("--spring.datasource.url=" + url);
         all.add("--spring.datasource.username=postgres");
         all.add("--spring.datasource.hikari.maximum-pool-size=4");
         return new TestNode(all.toArray(String[]::new));

@@ -38,7 +38,10 @@ public enum Part {
     DISK,
 
     /** Work over a ledger: queries, a report, jobs, and pairs of naive and better code. */
-    WORK;
+    WORK,
+
+    /** Business transactions of users with sessions: orders, stock, a general ledger. */
+    BUSINESS;
 
     /** Name of the property that lists the parts. */
     public static final String PROPERTY = "refstack.parts";

@@ -4,22 +4,26 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
- * Loads the flight sample: {@code LoadMain [--flights 400] [--seed 1] [--ledger 0]}, the
- * latter being the items of a ledger (0: none, and no tables for them), the database from the
- * environment ({@code DB_URL}, {@code DB_USER}, {@code DB_PASSWORD}), never from the command line
- * where other users could read the password. Prints what it loaded as one line of JSON. Ends with
- * 2 if it was called wrongly and 1 if the database refused.
+ * Loads the flight sample: {@code LoadMain [--flights 400] [--seed 1] [--ledger 0] [--business 0]},
+ * the latter being the items of a ledger and the users of a business (0: none, and no tables for
+ * them), the database from the environment ({@code DB_URL}, {@code DB_USER}, {@code DB_PASSWORD}),
+ * never from the command line where other users could read the password. Prints what it loaded as
+ * one line of JSON. Ends with 2 if it was called wrongly and 1 if the database refused.
  */
 public final class LoadMain {
 
-    private static final String USAGE = "usage: LoadMain [--flights N] [--seed N] [--ledger N]";
+    private static final String USAGE =
+            "usage: LoadMain [--flights N] [--seed N] [--ledger N] [--business N]";
 
     private int flights = 400;
     private long seed = 1;
     private int ledger;
+    private int business;
 
     private LoadMain() {
     }
@@ -58,6 +62,8 @@ public final class LoadMain {
                 case "--ledger" ->
                         ledger = value == 0 ? 0
                                 : inRange(arguments[i], value, 2, SampleLedger.MAX_ITEMS);
+                case "--business" ->
+                        business = inRange(arguments[i], value, 0, SampleBusiness.MAX_USERS);
                 case "--seed" -> seed = value;
                 default -> throw new IllegalArgumentException("unknown " + arguments[i]);
             }
@@ -87,7 +93,18 @@ public final class LoadMain {
         try (Connection connection = DriverManager.getConnection(url,
                 environment.getOrDefault("DB_USER", ""),
                 environment.getOrDefault("DB_PASSWORD", ""))) {
-            return new Loader(connection).load(flights, seed, ledger);
+            return new Loader(connection).load(flights, seed, samples());
         }
+    }
+
+    private List<Loader.Sample> samples() {
+        List<Loader.Sample> samples = new ArrayList<>();
+        if (ledger > 0) {
+            samples.add(Loader.Sample.ledger(ledger, seed));
+        }
+        if (business > 0) {
+            samples.add(Loader.Sample.business(business, seed));
+        }
+        return samples;
     }
 }

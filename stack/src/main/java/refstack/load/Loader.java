@@ -20,8 +20,9 @@ import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 
 /**
- * Creates the tables of the flight sample, and of a ledger if one is asked for, and fills them in
- * one transaction: after it the database has either all of the new data or what it had before.
+ * Creates the tables of the flight sample, and of the larger samples that are asked for, and fills
+ * them in one transaction: after it the database has either all of the new data or what it had
+ * before.
  */
 final class Loader {
 
@@ -30,8 +31,6 @@ final class Loader {
             "schema.sql", "/refstack/connector/schema.sql", "/refstack/xml/schema.sql",
             "/refstack/events/schema.sql", "/refstack/messaging/schema.sql",
             "/refstack/bindings/schema.sql");
-    /** Only with a ledger: other databases are no larger for it. */
-    private static final String LEDGER_SCHEMA = "ledger.sql";
 
     private final Connection connection;
 
@@ -61,19 +60,38 @@ final class Loader {
         }
     }
 
-    Result load(int flights, long seed, int ledgerItems) throws SQLException, IOException {
+    /**
+     * Tables that only some databases have: others are no larger for them.
+     *
+     * @param schema how they are created
+     * @param tables what is in them
+     */
+    record Sample(String schema, List<Table> tables) {
+
+        /** A ledger of so many items. */
+        static Sample ledger(int items, long seed) {
+            return new Sample("ledger.sql", SampleLedger.tables(items, seed));
+        }
+
+        /** A business of so many users. */
+        static Sample business(int users, long seed) {
+            return new Sample("/refstack/business/schema.sql", SampleBusiness.tables(users, seed));
+        }
+    }
+
+    Result load(int flights, long seed, List<Sample> samples) throws SQLException, IOException {
         List<Table> flightTables = SampleFlights.tables(flights, seed);
-        List<Table> ledgerTables =
-                ledgerItems == 0 ? List.of() : SampleLedger.tables(ledgerItems, seed);
-        List<Table> tables = Stream.concat(flightTables.stream(), ledgerTables.stream()).toList();
+        List<Table> sampleTables =
+                samples.stream().flatMap(sample -> sample.tables().stream()).toList();
+        List<Table> tables = Stream.concat(flightTables.stream(), sampleTables.stream()).toList();
         connection.setAutoCommit(false);
         Map<String, Long> rows = new LinkedHashMap<>();
         try (Statement statement = connection.createStatement()) {
             for (String schema : SCHEMAS) {
                 statement.execute(text(schema));
             }
-            if (ledgerItems > 0) {
-                statement.execute(text(LEDGER_SCHEMA));
+            for (Sample sample : samples) {
+                statement.execute(text(sample.schema()));
             }
             CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
             for (Table table : tables) {
@@ -82,13 +100,13 @@ final class Loader {
             }
             statement.execute("analyze " + names(flightTables));
             connection.commit();
-            if (ledgerItems > 0) {
+            if (!samples.isEmpty()) {
                 // A large new table is otherwise vacuumed by the server itself, in the middle of a
                 // measurement, and again in each copy of the database.
                 connection.setAutoCommit(true);
                 // Else the rows may be counted as new after the vacuum has counted them as done.
                 statement.execute("select pg_stat_force_next_flush()");
-                statement.execute("vacuum (freeze, analyze) " + names(ledgerTables));
+                statement.execute("vacuum (freeze, analyze) " + names(sampleTables));
             }
         }
         return new Result(seed, rows, sha256(tables));

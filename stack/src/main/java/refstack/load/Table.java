@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
  *
  * @param name    the table
  * @param columns its columns in the order of the values
- * @param rows    a line of tab-separated values each; no value may hold a tab or a backslash
+ * @param rows    a line of tab-separated values each, {@code \N} for none; no value may hold a tab or
+ *                a backslash
  */
 record Table(String name, List<String> columns, List<String> rows) {
 

@@ -49,7 +49,9 @@ public class ConfigurationCheck
     private static final List<String> NONE_OR_SIZES = List.of(
             "refstack.bindings.shared-threads",
             "refstack.bindings.queue-threads",
-            "refstack.bindings.jms-threads");
+            "refstack.bindings.jms-threads",
+            "refstack.business.sessions-in-memory",
+            "refstack.business.workers");
     private static final List<String> VIRTUAL = List.of(
             "spring.threads.virtual.enabled", "refstack.bindings.virtual");
     private static final int MAX_NODE_NAME = 28;
@@ -175,10 +177,11 @@ public class ConfigurationCheck
     private static void checkPagesHaveDatabase(Environment environment) {
         Set<Part> parts = Part.of(environment);
         boolean needsOne = parts.contains(Part.XML) || parts.contains(Part.PAGES)
-                || parts.contains(Part.WORK);
+                || parts.contains(Part.WORK) || parts.contains(Part.BUSINESS);
         if (needsOne && Place.of(environment) == Place.REMOTE) {
             throw wrong(environment, "refstack.backend.url",
-                    "must be empty: parts xml, pages and work use the database themselves");
+                    "must be empty: parts xml, pages, work and business use the database "
+                            + "themselves");
         }
     }
 

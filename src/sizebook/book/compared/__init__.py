@@ -1,0 +1,1 @@
+"""Two runs beside each other, own results beside published ones, and who repeated them."""

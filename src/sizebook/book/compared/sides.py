@@ -1,0 +1,111 @@
+"""What the words on a command line name: the own run, a published round, something sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.book.compared.pages import ChapterResults, results_of_run
+from sizebook.book.compared.published import list_dates, newest_round, open_round
+from sizebook.book.compared.trials import Trials, read_trials
+from sizebook.book.crate.received import is_crate_archive, unpack_crate
+from sizebook.book.crate.rules import is_crate
+from sizebook.model.errors import UsageError
+from sizebook.store import Project
+
+OWN = "own"
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run: its results by chapter, and the trials behind them as far as they are at hand."""
+
+    name: str
+    results: dict[str, ChapterResults]
+    trials: Trials
+
+
+def open_side(name: str, project: Project | None, into: Path) -> Side:
+    """Return the run that ``name`` means; a crate's archive is unpacked ``into`` an empty folder.
+
+    ``own``: the executed notebooks of ``project`` with ``data/runs``; ``published``: its newest
+    round; a date: the round of that day; else a path to a round's folder, a crate (folder or zip),
+    a project, or a folder of executed notebooks. What does not belong to the project is read as
+    something that somebody sent. Raises UsageError for what is not there, UserError for notebooks
+    that cannot be read and archives that are not a crate, BundleError for damaged trials.
+    """
+    if name == OWN:
+        return _own(_need(project, name))
+    if project is not None and (name == PUBLISHED or name in list_dates(project)):
+        return _published(project, name)
+    path = Path(name)
+    if not path.exists():
+        raise UsageError(
+            found=f"{name!r}, which is neither a run nor a path",
+            expected=f"{OWN}, {PUBLISHED}, "
+            + "".join(f"{date}, " for date in (list_dates(project) if project else []))
+            + "a crate, or a folder with executed notebooks",
+            next_step="sizebook compare --help",
+        )
+    if path.is_dir():
+        return _folder(path.resolve(), path.name or str(path))
+    if not is_crate_archive(path):
+        raise UsageError(
+            found=f"{path.name}, which is no crate",
+            expected="an archive as 'sizebook export run.zip' packs it",
+            next_step="for bundles without pages see sizebook audit",
+        )
+    unpack_crate(path, into)
+    return _folder(into, path.name)
+
+
+def _own(project: Project) -> Side:
+    results = results_of_run(project.chapters)
+    if not results:
+        raise UsageError(
+            found="no executed chapter here",
+            expected="a run of your own",
+            next_step="sizebook run <chapter>, or make book",
+        )
+    places = [project.runs, project.published]
+    return Side("own run", results, read_trials(results, places, foreign=False))
+
+
+def _published(project: Project, name: str) -> Side:
+    found = newest_round(project) if name == PUBLISHED else open_round(project.published / name)
+    if found is None:
+        raise UsageError(
+            found="no round in data/published",
+            expected="results that came with the book",
+            next_step="compare with a folder or a crate instead",
+        )
+    results = results_of_run(found.pages)
+    trials = read_trials(results, [found.folder], foreign=False)
+    return Side(f"round {found.date}", results, trials)
+
+
+def _folder(folder: Path, name: str) -> Side:
+    """Return the run in a folder: of a crate or project by its layout, else as it lies."""
+    laid_out = is_crate(folder) or (folder / "book" / "chapters").is_dir()
+    pages = folder / "book" / "chapters" if laid_out else open_round(folder).pages
+    results = results_of_run(pages)
+    if not results:
+        raise UsageError(
+            found=f"no executed notebook in {name}",
+            expected="a crate, a round, or a folder with executed notebooks (*.ipynb)",
+            next_step="for bundles without pages see sizebook audit",
+        )
+    places = [folder / "data" / "runs", folder / "data" / "published"] if laid_out else [folder]
+    there = [place for place in places if place.is_dir()]
+    return Side(name, results, read_trials(results, there, foreign=True))
+
+
+def _need(project: Project | None, name: str) -> Project:
+    if project is None:
+        raise UsageError(
+            found=f"{name!r} outside of a project",
+            expected="a checkout of the book around this folder",
+            next_step="change into a checkout, or set SIZEBOOK_ROOT to one",
+        )
+    return project

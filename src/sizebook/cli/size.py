@@ -1,0 +1,101 @@
+"""``sizebook size``: what a load needs, by the model of the last run of the sizing chapter."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from sizebook.cli.output import print_json
+from sizebook.model.errors import UsageError, UserError
+from sizebook.store import find_project
+
+if TYPE_CHECKING:
+    from sizebook.stats.sizing import Demanded, SizingModel
+
+CHAPTER = "sizing"
+
+
+def size(
+    users: float | None = typer.Option(None, help="Users who think between two requests."),
+    think: float = typer.Option(1.0, help="Mean think time of a user, in seconds."),
+    rate: float | None = typer.Option(
+        None, help="Requests or messages a second that come at random; instead of users."
+    ),
+    criterion: str = typer.Option(
+        "mean:500", help="Statistic and limit in ms: mean:500, or p95:2000."
+    ),
+    spare: bool = typer.Option(False, "--spare", help="One node may fail."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
+) -> None:
+    """Say how many CPUs, nodes and how much heap a load needs to keep a response criterion.
+
+    By the model that the sizing chapter fitted when it was run last; what lies outside of what was
+    measured is said.
+    """
+    from sizebook.report import calculator
+    from sizebook.stats import sizing
+
+    asked = _question(users, think, rate, criterion, spare)
+    model = _model(find_project().root / "book" / "chapters" / f"{CHAPTER}.ipynb")
+    said = calculator.answer(model, asked)
+    if as_json:
+        found = asdict(sizing.size(model, asked))
+        print_json({"asked": asdict(asked), "answer": found, "outside": list(said.outside)})
+        return
+    width = max(map(len, calculator.LABELS.values()))
+    for key, words in said.parts.items():
+        print(f"{calculator.LABELS[key]:{width}}  {words}")
+    for words in said.outside:
+        print(f"{calculator.OUTSIDE_TITLE}{words}")
+
+
+def _question(
+    users: float | None, think: float, rate: float | None, criterion: str, spare: bool
+) -> Demanded:
+    from sizebook.stats.sizing import Demanded
+
+    statistic, _, limit = criterion.partition(":")
+    try:
+        limit_s = float(limit) / 1e3
+        if statistic not in ("mean", "p95"):
+            raise ValueError(f"statistic {statistic!r}")
+        return Demanded(
+            "mean" if statistic == "mean" else "p95",
+            limit_s,
+            users=users,
+            think_s=think if users is not None else 0.0,
+            rate_per_s=rate,
+            spare_nodes=int(spare),
+        )
+    except ValueError as error:
+        raise UsageError(
+            found=f"--criterion {criterion}, --users {users}, --rate {rate}: {error}",
+            expected="either --users or --rate, above 0, and a criterion such as mean:500",
+            next_step="for example sizebook size --users 300 --think 1 --criterion p95:500",
+        ) from error
+
+
+def _model(notebook: Path) -> SizingModel:
+    from sizebook.book.records import read_records
+    from sizebook.report.calculator import KIND
+    from sizebook.stats.sizing import SizingModel
+
+    records = read_records(notebook).values() if notebook.exists() else ()
+    record = next((one for one in records if one.kind == KIND), None)
+    if record is None:
+        raise UserError(
+            found="no calculator: the sizing chapter was not run here, or had too few valid trials",
+            expected="a model of this machine",
+            next_step=f"sizebook run {CHAPTER}",
+        )
+    try:
+        return SizingModel.from_record(record.fields["model"])
+    except (KeyError, ValueError) as error:
+        raise UserError(
+            found=f"{notebook.name} holds no model that can be read: {error}",
+            expected="the calculator of this version",
+            next_step=f"sizebook run {CHAPTER}",
+        ) from error

@@ -1,0 +1,52 @@
+package refstack.business;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Sessions and workers of the business.
+ *
+ * @param sessions         where sessions live
+ * @param sessionsInMemory with sessions in the database: how many a node keeps in memory besides;
+ *                         0 = none, each request reads its session
+ * @param sessionSize      size of the workspace that each session carries
+ * @param sessionTimeout   idle time after which a session ends
+ * @param workers          most transactions at work at a time, others wait; 0 = no limit
+ */
+@ConfigurationProperties("refstack.business")
+record BusinessProperties(
+        @DefaultValue("memory") Store sessions,
+        @DefaultValue("0") int sessionsInMemory,
+        @DefaultValue("4KB") DataSize sessionSize,
+        @DefaultValue("30m") Duration sessionTimeout,
+        @DefaultValue("0") int workers) {
+
+    private static final int LARGEST_SESSION = 1 << 24;
+
+    /** Where sessions live. */
+    enum Store {
+
+        /** In the node that made them, and they die with it. */
+        MEMORY,
+
+        /** In the database, where every node finds them. */
+        DATABASE
+    }
+
+    BusinessProperties {
+        if (sessionTimeout.toSeconds() < 1) {
+            throw new IllegalArgumentException(
+                    "refstack.business.session-timeout must be 1s or more");
+        }
+        if (sessionSize.toBytes() < 0 || sessionSize.toBytes() > LARGEST_SESSION) {
+            throw new IllegalArgumentException(
+                    "refstack.business.session-size must be from 0 to 16 MB");
+        }
+        if (sessionsInMemory > 0 && sessions == Store.MEMORY) {
+            throw new IllegalArgumentException("refstack.business.sessions-in-memory is for "
+                    + "refstack.business.sessions=database: else all of them are in memory");
+        }
+    }
+}

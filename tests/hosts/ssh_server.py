@@ -1,0 +1,130 @@
+"""A real ssh server for tests: its own keys, its own users, nothing of this system changed.
+
+The server sees a user list of its own, in a mount name space; it is the installed ``sshd`` or the
+one that set-up has unpacked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizebook.model.inventory import Inventory
+from sizebook.store import find_project
+
+UNPACKED = find_project(Path(__file__)).state / "hosts" / "sshd"
+USER_ID = 1500
+"""Of the user ``bench`` of these servers, who is nobody special."""
+_USERS = """\
+root:x:0:0:root:{home}/root:/bin/sh
+bench:x:{user}:{user}::{home}/bench:/bin/sh
+sshd:x:110:65534::/run/sshd:/usr/sbin/nologin
+nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin
+"""
+_SETTINGS = """\
+ListenAddress {address}
+Port {port}
+HostKey {folder}/host_key
+PidFile none
+UsePAM no
+StrictModes no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+AuthorizedKeysFile {folder}/authorized
+SetEnv LC_ALL=C.UTF-8
+MaxStartups 100
+"""
+_START = """\
+mount --make-rprivate / && mount --bind {folder}/passwd /etc/passwd &&
+mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && exec {sshd} -D -e -f {folder}/config
+"""
+
+
+def find_sshd() -> tuple[str, str]:
+    """Return sshd and the folder of libraries that came with it; skip the test without any."""
+    if (UNPACKED / "usr/sbin/sshd").is_file():
+        return str(UNPACKED / "usr/sbin/sshd"), str(next(UNPACKED.glob("usr/lib/*-linux-gnu*")))
+    found = shutil.which("sshd", path=f"{os.environ.get('PATH')}:/usr/sbin")
+    if found is None:
+        pytest.skip("no sshd: run 'make setup' on Debian")
+    return found, ""
+
+
+class SshServer:
+    """A server at an address of this machine, or in a network name space."""
+
+    def __init__(self, folder: Path, address: str, space: str = "") -> None:
+        if sys.platform != "linux" or os.geteuid() != 0:
+            pytest.skip("an ssh server with users of its own needs root on Linux")
+        sshd, libraries = find_sshd()
+        self.folder, self.address = folder, address
+        folder.mkdir(parents=True)
+        for each in (folder, *folder.parents):
+            each.chmod(each.stat().st_mode | 0o011)
+        for name, owner in (("root", 0), ("bench", USER_ID)):
+            (folder / "home" / name).mkdir(parents=True)
+            os.chown(folder / "home" / name, owner, owner)
+        for name in ("host_key", "key"):
+            words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", name]
+            subprocess.run(words, cwd=folder, check=True)
+        shutil.copy(folder / "key.pub", folder / "authorized")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        facts = {"folder": folder, "address": address, "port": self.port, "sshd": sshd}
+        (folder / "passwd").write_text(_USERS.format(home=folder / "home", user=USER_ID))
+        (folder / "config").write_text(_SETTINGS.format(**facts))
+        words = ["unshare", "--mount", "sh", "-c", _START.format(**facts)]
+        self.log = (folder / "sshd.log").open("wb")
+        self.process = subprocess.Popen(
+            [*(["nsenter", f"--net=/run/netns/{space}"] if space else []), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
+            env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LD_LIBRARY_PATH": libraries},
+        )
+        self._wait()
+
+    def host(self, user: str = "root", **more: Any) -> dict[str, Any]:
+        """Return this server as a host of an inventory."""
+        return {
+            "mode": "ssh",
+            "address": self.address,
+            "port": self.port,
+            "user": user,
+            "key": str(self.folder / "key"),
+            "host_key": " ".join((self.folder / "host_key.pub").read_text().split()[:2]),
+            **more,
+        }
+
+    def home(self, user: str = "root") -> Path:
+        """Return where hosts of this user keep their things."""
+        return self.folder / "home" / user / ".cache" / "sizebook"
+
+    def close(self) -> None:
+        """End the server."""
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and self.process.poll() is None:
+            if "listening on" in (self.folder / "sshd.log").read_text():
+                return
+            time.sleep(0.02)
+        raise RuntimeError((self.folder / "sshd.log").read_text())
+
+
+def inventory(roles: dict[str, Any] | None = None, **hosts: dict[str, Any]) -> Inventory:
+    """Return an inventory of these hosts."""
+    return Inventory.model_validate_json(json.dumps({"hosts": hosts, "roles": roles or {}}))

@@ -1,0 +1,101 @@
+"""A deployment on other machines, over real ssh, is the deployment that it is on this one.
+
+The machines are network name spaces with an address and an ssh server each.
+"""
+
+import contextlib
+
+import psycopg
+import pytest
+from tests.hosts.ssh_server import SshServer, inventory
+from tests.stack.part_stack import counters, started
+
+from sizebook.hosts import Guard
+from sizebook.hosts.network import Network
+from sizebook.lab import app_stack, place
+from sizebook.probes.sampler import Sampler
+from sizebook.probes.sets import stack_probes
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory):
+    """Two machines: ``web`` lets root in, ``data`` a user without any rights."""
+    folder = tmp_path_factory.mktemp("machines")
+    guard = Guard(folder / "guard")
+    with contextlib.ExitStack() as undo:
+        undo.callback(guard.close)
+        network = Network(guard)
+        undo.callback(network.close)
+        found = {}
+        for name, user in (("web", "root"), ("data", "bench")):
+            link = network.add_namespace(name)
+            server = SshServer(folder / name, link.address, link.namespace.name)
+            undo.callback(server.close)
+            limits = {"cpus": [0], "memory_mib": 700} if user == "root" else {}
+            found[name] = server.host(user, **limits)
+        yield inventory({"app": "web", "database": "data"}, **found)
+
+
+@pytest.fixture(scope="module")
+def stack(machines, tmp_path_factory):
+    plain = app_stack(place(), nodes=2, heap_mib=128, settings={"parts": "rest", "pool": 5})
+    deployment = machines.placed(plain)
+    folder = tmp_path_factory.mktemp("on-machines")
+    with started(deployment, folder, inventory=machines) as running:
+        yield running
+
+
+def test_roles_are_where_the_inventory_says(stack, machines):
+    """The nodes are on one machine, the database on another, the balancer here between them."""
+    assert {node.host.name for node in stack.nodes} == {"web"}
+    assert set(stack.on_host(stack.hosts["data"])) == {"database-1"}
+    for name, host in stack.hosts.items():
+        assert host.address == machines.elsewhere()[name].address
+    net = stack.hosts["web"].address.rpartition(".")[0]
+    assert stack.balancer.url.startswith(f"http://{net}.1:")
+    with psycopg.connect(stack.cluster.admin_dsn) as connection:
+        row = connection.execute(
+            "select current_setting('fsync'), (select count(*) from flight)"
+        ).fetchone()
+    assert row == ("on", 400)
+
+
+def test_it_is_the_same_java_with_the_machine_s_own_cpus(stack):
+    """Each JVM sees the CPUs that its host may use, not those of the role on this machine."""
+    for node in stack.nodes:
+        assert stack.versions[f"java {node.name}"].startswith(node.jvm.version)
+        assert not any("ActiveProcessorCount" in word for word in node.process.command)
+
+
+def test_it_is_watched_on_its_machines(stack):
+    """Processes by their host, the host as a whole, the node by its own page."""
+    sampler = Sampler(stack_probes(stack))
+    sampler.attach()
+    sampler.snapshot()
+    sampler.stop()
+    rows = {(one["host"], one["source"], one["metric"]) for one in sampler.frame().to_dicts()}
+    for expected in (
+        ("web", "process/app-1", "cpu_user_s"),
+        ("web", "server/app-2", "requests_total"),
+        ("data", "process/database-1", "rss_bytes"),
+        ("data", "inside", "inside_cpu_s/user"),
+        ("local", "cgroup/web", "cgroup_throttled_s"),
+        ("local", "cgroup/data", "cgroup_memory_bytes"),
+    ):
+        assert expected in rows
+    sampler.detach()
+    assert counters(stack)["requests_total"] >= 0
+
+
+def test_its_logs_come_to_this_machine(stack):
+    stack.bring()
+    assert (stack.folder / "gc" / "app-1.log").stat().st_size > 0
+    assert "ready role=app" in (stack.folder / "logs" / "app-2.log").read_text()
+
+
+def test_a_killed_node_comes_back(stack):
+    url = stack.nodes[0].url
+    stack.kill("app-1")
+    assert stack.nodes[0].process.exit_code == -9
+    assert stack.start_again("app-1") > 0
+    assert (stack.nodes[0].url, stack.endings()) == (url, ())
