@@ -62,7 +62,7 @@ def flights(form: str, mode: str = "standard", **settings) -> LoadProfile:
     return LoadProfile(
         locustfile="odata_rest.py",
         arrivals=ClosedLoop(users=3),
-        phases=Phases(warmup_s=0.1, measured_s=0.3, drain_s=1.0),
+        phases=Phases(warmup_s=0.1, measured_s=1.0, drain_s=1.0),
         settings={"representation": form, "mode": mode, "flights": len(DAYS), **settings},
     )
 

@@ -108,6 +108,11 @@ def test_what_has_no_value_draws_no_endless_axis() -> None:
     some = nothing.with_columns(value=pl.lit(2.0))
     strips = spec_of(charts.strips(some, value="value", category="what", y_title="s"))
     assert "domain" not in strips["encoding"]["x"]["scale"]
+    for rows, is_empty in ((nothing, True), (some, False)):
+        stacked = spec_of(
+            charts.stacked_bars(rows, value="value", category="what", part="verdict", y_title="s")
+        )
+        assert ("domain" in stacked["encoding"]["x"].get("scale", {})) == is_empty
 
 
 def test_dots_beside_a_reference():

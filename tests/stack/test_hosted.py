@@ -1,5 +1,6 @@
 """A deployment on a host of its own is the deployment that it is on this machine."""
 
+import json
 import subprocess
 
 import psycopg
@@ -22,13 +23,20 @@ def stack(request, tmp_path_factory):
         KINDS[request.param].look()
     except HostLacksError as error:
         pytest.skip(str(error))
+    before = links()
     here = place()
     plain = app_stack(here, heap_mib=128, settings={"parts": "rest", "pool": 5})
     deployment = in_mode(plain, request.param, here, memory_mib=1024)
     with started(deployment, tmp_path_factory.mktemp(f"in-{request.param}")) as running:
         yield running
-    links = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True)
-    assert "sb-" not in links.stdout
+    assert links() == before
+
+
+def links():
+    """Return the names of this machine's interfaces."""
+    command = ["ip", "-j", "link"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {link["ifname"] for link in json.loads(told)}
 
 
 def test_nodes_and_database_are_on_the_host(stack):

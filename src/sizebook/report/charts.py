@@ -108,13 +108,17 @@ def stacked_bars(
     part_title: str = "",
     row_px: int = 38,
 ) -> alt.Chart:
-    """Return a horizontal bar a category, made of its parts, which add up; ``row_px`` high each."""
+    """Return a horizontal bar a category, made of its parts, which add up; ``row_px`` high each.
+
+    Without any value the axis goes from 0 to 1 and stays empty.
+    """
     parts = _names(frame, part)
+    scale = alt.Scale() if frame[value].is_not_null().any() else alt.Scale(domain=[0, 1])
     return (
         alt.Chart(frame)
         .mark_bar()
         .encode(
-            x=alt.X(f"sum({value}):Q", title=y_title, axis=alt.Axis(tickCount=8)),
+            x=alt.X(f"sum({value}):Q", title=y_title, scale=scale, axis=alt.Axis(tickCount=8)),
             y=alt.Y(f"{category}:N", title=category_title or None, sort=_names(frame, category)),
             color=alt.Color(
                 f"{part}:N", title=part_title, scale=treatment_scale(parts), sort=parts
