@@ -13,7 +13,7 @@ step style
 step types
 "$bin/mypy"
 step "the reference stack"
-mvn -B -q -f stack/pom.xml test
+mvn -B -q -f stack/pom.xml test -DargLine=-XX:TieredStopAtLevel=1  # each lives for seconds
 if [ $# -gt 0 ]; then
   step "pytest $*"
   exec "$bin/python" -m pytest "$@"

@@ -111,6 +111,23 @@ def test_smoke_shares_a_start_where_nothing_needs_a_fresh_one():
     assert [len(session.trials) for session in quick] == [2, 2, 2, 2]
 
 
+def test_smoke_does_without_the_second_compiler():
+    """Its JVMs say so after their own flags; those that are measured have none but their own."""
+
+    def flags_of(profile):
+        sessions = plan_sessions("c", profile, design(), with_flag, 1.0)
+        specs = [s for one in sessions for s in (one.conditioning, *one.trials)]
+        return {role.flags for spec in specs for role in spec.deployment.jvm_roles()}
+
+    def with_flag(treatment):
+        plain = setup(treatment)
+        deployment = plain.deployment.changed("app", flags=("-XX:+UseSerialGC",))
+        return replace(plain, deployment=deployment)
+
+    assert flags_of(QUICK) == {("-XX:+UseSerialGC",)}
+    assert flags_of(SMOKE) == {("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")}
+
+
 def test_planned_time_adds_phases_and_set_ups():
     """Each session costs its set-up, its conditioning and its trials' phases."""
     sessions = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.0)

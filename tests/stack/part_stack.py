@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 
 from sizebook.hosts import Guard, LocalHost
+from sizebook.lab.profiles import PROFILES
 from sizebook.load.control import LOCUSTFILES, Generator
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.probes.prometheus import PrometheusProbe
@@ -22,7 +23,8 @@ PROJECT = Project(Path(__file__).resolve().parents[2])
 
 @contextlib.contextmanager
 def started(deployment, folder, inventory=None):
-    """Start a deployment and stop it on leaving."""
+    """Start a deployment as in the smoke profile, and stop it on leaving."""
+    deployment = deployment.flagged(*PROFILES["smoke"].jvm_flags)
     guard = Guard(folder / "guard")
     state = folder.parent / "state"  # what takes long to make serves all deployments of a test run
     runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), state, inventory)

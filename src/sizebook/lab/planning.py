@@ -127,7 +127,7 @@ def make_spec(
         profile=profile.name,
         treatment=treatment,
         replicate=replicate,
-        deployment=setup.deployment,
+        deployment=setup.deployment.flagged(*profile.jvm_flags),
         load=setup.load,
         allowance=setup.allowance,
         probe_interval_s=setup.probe_interval_s,

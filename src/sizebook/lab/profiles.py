@@ -25,6 +25,8 @@ class Profile:
     repeats: int
     """How often at most a trial is measured again in which the machine was not ours."""
     promise: str
+    jvm_flags: tuple[str, ...] = ()
+    """Flags of every JVM of the stack, after its own."""
 
 
 PROFILES: dict[str, Profile] = {
@@ -38,7 +40,10 @@ PROFILES: dict[str, Profile] = {
             fresh_starts=False,
             publishable=False,
             repeats=0,
-            promise="seconds a trial; proves that everything works, its numbers mean nothing",
+            promise="seconds a trial, by JVMs without their second compiler; proves that "
+            "everything works, its numbers mean nothing",
+            # what lives for seconds never earns back what its best machine code costs
+            jvm_flags=("-XX:TieredStopAtLevel=1",),
         ),
         Profile(
             "quick",

@@ -280,6 +280,16 @@ class Deployment(Record):
                 next_step="add it with Deployment.on(), or correct the role's host",
             ) from error
 
+    def flagged(self, *flags: str) -> Deployment:
+        """Return this deployment with further flags of every JVM, after those that it has."""
+        roles = tuple(
+            role.model_copy(update={"flags": (*role.flags, *flags)})
+            if isinstance(role, JvmRole)
+            else role
+            for role in self.roles
+        )
+        return self.model_copy(update={"roles": roles})
+
     def on(self, *hosts: HostSpec, **places: str | tuple[str, ...]) -> Deployment:
         """Return this deployment with these hosts, and the named roles moved to them.
 
