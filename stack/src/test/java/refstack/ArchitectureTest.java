@@ -1,7 +1,7 @@
 package refstack;
 
 import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -17,17 +17,18 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("refstack");
 
     @Test
-    void packagesKnowTheCoreButNotEachOther() {
+    void packagesKnowTheCoreAndTheFormOfAnswersButNotEachOther() {
         slices().matching("refstack.(*)..").should().notDependOnEachOther()
-                .ignoreDependency(alwaysTrue(), resideInAPackage("refstack.core.."))
+                .ignoreDependency(alwaysTrue(),
+                        resideInAnyPackage("refstack.core..", "refstack.answers.."))
                 .check(CLASSES);
     }
 
     @Test
     void coreKnowsNoProtocolAndNoDatabase() {
         noClasses().that().resideInAPackage("refstack.core..").should().dependOnClassesThat()
-                .resideInAnyPackage("refstack.local..", "refstack.remote..", "refstack.rest..",
-                        "refstack.odata..", "refstack.node..", "jakarta..", "javax..",
+                .resideInAnyPackage("refstack.answers..", "refstack.local..", "refstack.remote..",
+                        "refstack.rest..", "refstack.odata..", "refstack.node..", "jakarta..", "javax..",
                         "java.sql..", "org.apache..", "org.glassfish..", "tools.jackson..",
                         "org.springframework.web..", "org.springframework.jdbc..")
                 .check(CLASSES);

@@ -55,7 +55,7 @@ class MetricsTest {
     void theMachineShowsInTheMetrics() {
         String text = app.management("/actuator/prometheus").body();
         assertThat(text).contains("jvm_memory_used_bytes", "jvm_gc_memory_allocated_bytes_total",
-                "jvm_threads_live_threads", "jvm_compilation_time_ms_total", "CodeHeap",
+                "jvm_threads_live_threads", "jvm_compilation_time_ms_total", "Code",
                 "process_cpu_time_ns_total", "tomcat_threads_busy_threads", "hikaricp_connections",
                 "jvm_buffer_memory_used_bytes", "tomcat_global_error_total", "system_cpu_count",
                 "refstack_common_pool_threads");

@@ -15,15 +15,14 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.BackendTimeoutException;
 import refstack.core.BackendUnavailableException;
 import refstack.core.ConditionalOnPart;
@@ -49,7 +48,7 @@ class BindingController {
     private final String node;
     private final MeterRegistry registry;
     private final Map<String, Long> firstNanos = new ConcurrentHashMap<>();
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     BindingController(List<Binding> bindings, Receiver receiver, BindingProperties properties,
             @Value("${refstack.node.name}") String node, MeterRegistry registry,
@@ -61,7 +60,7 @@ class BindingController {
         this.properties = properties;
         this.node = node;
         this.registry = registry;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     @PostMapping("/bindings/{way}")
@@ -74,12 +73,12 @@ class BindingController {
             HttpServletRequest request) throws IOException {
         Binding binding = bindings.get(way);
         if (binding == null) {
-            return problem(HttpStatus.NOT_FOUND, "There is no such binding here; there are "
+            return answers.problem(HttpStatus.NOT_FOUND, "There is no such binding here; there are "
                     + String.join(", ", bindings.keySet()) + ".");
         }
         if (calls < 1 || calls > properties.maxCalls() || !PLAIN.matcher(id).matches()
                 || bytes != null && bytes < 0) {
-            return problem(HttpStatus.BAD_REQUEST, "calls must be from 1 to "
+            return answers.problem(HttpStatus.BAD_REQUEST, "calls must be from 1 to "
                     + properties.maxCalls() + ", bytes 0 or more, and id 1 to 64 letters, digits, "
                     + "points, colons, hyphens and underscores.");
         }
@@ -87,20 +86,22 @@ class BindingController {
                 ? request.getInputStream().readNBytes(properties.maxBytes() + 1) : null;
         int size = body == null ? bytes : body.length;
         if (size > properties.maxBytes()) {
-            return problem(HttpStatus.CONTENT_TOO_LARGE,
+            return answers.problem(HttpStatus.CONTENT_TOO_LARGE,
                     "A payload has at most " + properties.maxBytes() + " bytes.");
         }
         Payload payload = new Payload(id, body == null ? made(size) : body, Work.of(work));
         if (!receiver.canDo(payload.work()) && IN_PROCESS.contains(way)) {
-            return problem(HttpStatus.BAD_REQUEST, "This node has no database: work over " + way
+            return answers.problem(HttpStatus.BAD_REQUEST,
+                    "This node has no database: work over " + way
                     + " can be rounds only.");
         }
         if (!isOneWay) {
-            return answer(HttpStatus.OK, run(binding, payload, calls));
+            return answers.of(HttpStatus.OK, run(binding, payload, calls));
         }
         return binding instanceof OneWayBinding queued
-                ? answer(HttpStatus.ACCEPTED, send(queued, payload, calls))
-                : problem(HttpStatus.BAD_REQUEST, way + " has no queue: its calls are answered.");
+                ? answers.of(HttpStatus.ACCEPTED, send(queued, payload, calls))
+                : answers.problem(HttpStatus.BAD_REQUEST,
+                        way + " has no queue: its calls are answered.");
     }
 
     /** Several messages of one request are numbered: the id, a hyphen and 1, 2, 3. */
@@ -171,35 +172,22 @@ class BindingController {
 
     @ExceptionHandler
     ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> full(PoolFullException failure) {
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
+        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> away(BackendUnavailableException failure) {
         LOGGER.debug("binding failed", failure);
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
+        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> late(BackendTimeoutException failure) {
-        return problem(HttpStatus.GATEWAY_TIMEOUT, failure.getMessage());
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Problem.of(status, detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, "1");
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(HttpStatus.GATEWAY_TIMEOUT, failure.getMessage());
     }
 }

@@ -3,11 +3,11 @@ package refstack.bindings;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.BackendUnavailableException;
 import refstack.core.ConditionalOnBackend;
 import refstack.core.ConditionalOnBackend.Place;
@@ -25,12 +25,12 @@ class HttpReceiver {
 
     private final Receiver receiver;
     private final int maxBytes;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     HttpReceiver(Receiver receiver, BindingProperties properties, JsonMapper json) {
         this.receiver = receiver;
         this.maxBytes = properties.maxBytes();
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     @PostMapping(PATH)
@@ -41,25 +41,18 @@ class HttpReceiver {
         try {
             asked = Work.of(work);
         } catch (IllegalArgumentException e) {
-            return answer(HttpStatus.BAD_REQUEST,
-                    Problem.of(HttpStatus.BAD_REQUEST, e.getMessage()));
+            return answers.problem(HttpStatus.BAD_REQUEST, e.getMessage());
         }
         byte[] body = request.getInputStream().readNBytes(maxBytes + 1);
         if (body.length > maxBytes) {
-            return answer(HttpStatus.CONTENT_TOO_LARGE, Problem.of(HttpStatus.CONTENT_TOO_LARGE,
-                    "A payload has at most " + maxBytes + " bytes."));
+            return answers.problem(HttpStatus.CONTENT_TOO_LARGE,
+                    "A payload has at most " + maxBytes + " bytes.");
         }
         try {
-            return answer(HttpStatus.OK,
+            return answers.of(HttpStatus.OK,
                     receiver.receive(HttpBinding.WAY, new Payload(id, body, asked)));
         } catch (BackendUnavailableException e) {
-            return answer(HttpStatus.SERVICE_UNAVAILABLE,
-                    Problem.of(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage()));
+            return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
         }
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(body));
     }
 }

@@ -7,7 +7,6 @@ import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -15,6 +14,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.Part;
 import refstack.core.PoolLimits;
@@ -30,12 +30,12 @@ class PoolController {
 
     private final Pools own;
     private final ObjectProvider<TunablePool> others;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     PoolController(Pools own, ObjectProvider<TunablePool> others, JsonMapper json) {
         this.own = own;
         this.others = others;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     /** By name. */
@@ -48,7 +48,7 @@ class PoolController {
 
     @GetMapping(PATH)
     ResponseEntity<byte[]> all() {
-        return answer(HttpStatus.OK, pools().values().stream().map(this::told).toList());
+        return answers.of(HttpStatus.OK, pools().values().stream().map(this::told).toList());
     }
 
     /** What is not said stays as it is; threads of before end when their work is done. */
@@ -60,7 +60,7 @@ class PoolController {
         Map<String, TunablePool> pools = pools();
         TunablePool pool = pools.get(name);
         if (pool == null) {
-            return problem(HttpStatus.NOT_FOUND,
+            return answers.problem(HttpStatus.NOT_FOUND,
                     "There is no such pool here; there are " + String.join(", ", pools.keySet()));
         }
         PoolLimits now = pool.limits();
@@ -68,7 +68,7 @@ class PoolController {
         PoolLimits limits = new PoolLimits(threads == null ? now.threads() : threads,
                 isGrown == null ? now.isGrown() : isGrown, wait);
         pool.resize(limits);
-        return answer(HttpStatus.OK, told(pool));
+        return answers.of(HttpStatus.OK, told(pool));
     }
 
     private Map<String, Object> told(TunablePool pool) {
@@ -82,15 +82,6 @@ class PoolController {
 
     @ExceptionHandler
     ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Problem.of(status, detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(body));
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 }

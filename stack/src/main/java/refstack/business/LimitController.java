@@ -4,13 +4,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
@@ -30,12 +30,12 @@ class LimitController {
 
     private final ObjectProvider<TunableLimit> known;
     private final TunableLimit threads;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     LimitController(ObjectProvider<TunableLimit> known, TunablePool web, JsonMapper json) {
         this.known = known;
         this.threads = new Threads(web);
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     /** The web threads. */
@@ -68,7 +68,7 @@ class LimitController {
     ResponseEntity<byte[]> all() {
         Map<String, Integer> told = new TreeMap<>();
         limits().forEach((name, limit) -> told.put(name, limit.value()));
-        return answer(HttpStatus.OK, told);
+        return answers.of(HttpStatus.OK, told);
     }
 
     /** Sets those that are named; the others stay as they are. */
@@ -88,11 +88,6 @@ class LimitController {
     /** Another number than it can have, or none at all. */
     @ExceptionHandler
     ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return answer(HttpStatus.BAD_REQUEST, Map.of("problem", failure.getMessage()));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(body));
+        return answers.of(HttpStatus.BAD_REQUEST, Map.of("problem", failure.getMessage()));
     }
 }

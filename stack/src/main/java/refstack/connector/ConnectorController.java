@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -20,6 +19,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.BackendTimeoutException;
 import refstack.core.BackendUnavailableException;
 import refstack.core.ConditionalOnPart;
@@ -34,14 +34,13 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnPart(Part.CONNECTORS)
 class ConnectorController {
 
-    private static final String RETRY_SECONDS = "1";
     private static final List<String> REASONS =
             List.of("unknown", "malformed", "oversized", "late", "unavailable");
 
     private final Map<String, Connector> connectors;
     private final int maxBytes;
     private final String node;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
     private final Map<String, Counter> rejected = new HashMap<>();
 
     ConnectorController(List<Connector> connectors, ConnectorProperties properties,
@@ -51,7 +50,7 @@ class ConnectorController {
                 .collect(Collectors.toMap(Connector::way, Function.identity()));
         this.maxBytes = Math.toIntExact(properties.maxBody().toBytes());
         this.node = node;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
         for (String reason : REASONS) {
             rejected.put(reason, Counter.builder("refstack.connector.rejected")
                     .tag("reason", reason).register(registry));
@@ -83,7 +82,7 @@ class ConnectorController {
         told.put("stored", receipt.stored());
         told.put("way", way);
         told.put("node", node);
-        return answer(HttpStatus.OK, told);
+        return answers.of(HttpStatus.OK, told);
     }
 
     @ExceptionHandler
@@ -103,16 +102,6 @@ class ConnectorController {
 
     private ResponseEntity<byte[]> refused(String reason, HttpStatus status, String detail) {
         rejected.get(reason).increment();
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, RETRY_SECONDS);
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(status, detail);
     }
 }

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -19,6 +18,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
@@ -37,7 +37,7 @@ class DiskController {
     private final DiskJobs jobs;
     private final DiskMetrics metrics;
     private final String node;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
     private final byte[] filler = new byte[1 << 16];
 
     DiskController(DiskJobs jobs, DiskMetrics metrics, @Value("${refstack.node.name}") String node,
@@ -45,7 +45,7 @@ class DiskController {
         this.jobs = jobs;
         this.metrics = metrics;
         this.node = node;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
         new Content(0).piece(0, 0, filler.length).get(filler);
     }
 
@@ -57,7 +57,7 @@ class DiskController {
             @RequestParam(name = "seed", defaultValue = "1") long seed) throws IOException {
         FileSet set = FileSet.of(name, files, least, most, seed);
         if (set == null) {
-            return problem(HttpStatus.NOT_FOUND, "There is no such set; there are small, medium "
+            return answers.problem(HttpStatus.NOT_FOUND, "There is no such set; there are small, medium "
                     + "and large.");
         }
         return told(name, jobs.run(set));
@@ -72,7 +72,7 @@ class DiskController {
             @RequestParam(name = "depth", required = false) Integer depth) throws IOException {
         FioJob job = FioJob.of(name);
         if (job == null) {
-            return problem(HttpStatus.NOT_FOUND, "There is no such job; there are "
+            return answers.problem(HttpStatus.NOT_FOUND, "There is no such job; there are "
                     + String.join(", ", FioJob.labels()) + ".");
         }
         return told(name, jobs.run(new FioRequest(job, bytes, runtimeMillis, engine, direct,
@@ -106,7 +106,7 @@ class DiskController {
         answer.put("done", done);
         answer.put("fileSystem", jobs.fileSystem());
         answer.put("node", node);
-        return answer(HttpStatus.OK, answer);
+        return answers.of(HttpStatus.OK, answer);
     }
 
     @ExceptionHandler
@@ -117,7 +117,7 @@ class DiskController {
     @ExceptionHandler
     ResponseEntity<byte[]> mistyped(MethodArgumentTypeMismatchException failure) {
         metrics.refused("malformed");
-        return problem(HttpStatus.BAD_REQUEST, failure.getName()
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getName()
                 + " must be a whole number, or true or false where it is a choice.");
     }
 
@@ -140,26 +140,12 @@ class DiskController {
     ResponseEntity<byte[]> failed(IOException failure) {
         LOGGER.warn("disk job failed: {}", failure.toString());
         metrics.refused("failed");
-        return problem(HttpStatus.INTERNAL_SERVER_ERROR,
+        return answers.problem(HttpStatus.INTERNAL_SERVER_ERROR,
                 "The disk job failed; the node's log says more.");
     }
 
     private ResponseEntity<byte[]> refused(HttpStatus status, String reason, Exception failure) {
         metrics.refused(reason);
-        return problem(status, failure.getMessage());
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, "1");
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(status, failure.getMessage());
     }
 }

@@ -6,14 +6,13 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.Map;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
@@ -36,7 +35,7 @@ class EventController {
     private final String node;
     private final MeterRegistry registry;
     private final Counter accepted;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     EventController(DurableQueues queues, EventReader reader, EventProperties properties,
             @Value("${refstack.node.name}") String node, MeterRegistry registry, JsonMapper json) {
@@ -46,7 +45,7 @@ class EventController {
         this.node = node;
         this.registry = registry;
         this.accepted = registry.counter("refstack.events.events", "outcome", "accepted");
-        this.json = json;
+        this.answers = new JsonAnswers(json, properties.retryAfter());
     }
 
     @PostMapping("/events")
@@ -67,7 +66,7 @@ class EventController {
         }
         queues.send(properties.queue(), new QueuedMessage(event.id(), body));
         accepted.increment();
-        return answer(HttpStatus.ACCEPTED, Map.of("id", event.id(), "node", node));
+        return answers.of(HttpStatus.ACCEPTED, Map.of("id", event.id(), "node", node));
     }
 
     @ExceptionHandler
@@ -82,17 +81,6 @@ class EventController {
 
     private ResponseEntity<byte[]> refused(HttpStatus status, String reason, String detail) {
         registry.counter("refstack.events.refused", "reason", reason).increment();
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer =
-                ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER,
-                    Long.toString(Math.max(1, properties.retryAfter().toSeconds())));
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(status, detail);
     }
 }

@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -17,6 +15,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
@@ -38,7 +37,7 @@ class MessagingController {
     private final MessagingProperties properties;
     private final String node;
     private final MeterRegistry registry;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     MessagingController(Messaging messaging, MessagingProperties properties,
             @Value("${refstack.node.name}") String node, MeterRegistry registry, JsonMapper json) {
@@ -46,7 +45,7 @@ class MessagingController {
         this.properties = properties;
         this.node = node;
         this.registry = registry;
-        this.json = json;
+        this.answers = new JsonAnswers(json, properties.retryAfter());
     }
 
     @PostMapping("/messaging/messages")
@@ -69,7 +68,7 @@ class MessagingController {
                     "A message has at most " + most + " bytes.");
         }
         messaging.send(target, new QueuedMessage(id, body));
-        return answer(HttpStatus.OK, Map.of("id", id, "bytes", body.length, "queued", true,
+        return answers.of(HttpStatus.OK, Map.of("id", id, "bytes", body.length, "queued", true,
                 "queue", target, "node", node));
     }
 
@@ -89,7 +88,7 @@ class MessagingController {
                     "bytes must be from 0 to " + properties.maxBody().toBytes() + ".");
         }
         messaging.fill(count, new Filling(seed, bytes));
-        return answer(HttpStatus.OK,
+        return answers.of(HttpStatus.OK,
                 Map.of("count", count, "bytes", bytes, "seed", seed, "node", node));
     }
 
@@ -104,7 +103,7 @@ class MessagingController {
                     "count must be from 0 to " + MessagingProperties.MAX_CONSUMERS + ".");
         }
         messaging.resize(count);
-        return answer(HttpStatus.OK, Map.of("consumers", count, "node", node));
+        return answers.of(HttpStatus.OK, Map.of("consumers", count, "node", node));
     }
 
     @GetMapping("/messaging/state")
@@ -113,7 +112,7 @@ class MessagingController {
         if (isOther(wanted)) {
             return misdirected();
         }
-        return answer(HttpStatus.OK, messaging.state());
+        return answers.of(HttpStatus.OK, messaging.state());
     }
 
     @ExceptionHandler
@@ -144,23 +143,11 @@ class MessagingController {
     }
 
     private ResponseEntity<byte[]> misdirected() {
-        return answer(HttpStatus.MISDIRECTED_REQUEST, Map.of("status", 421,
-                "title", "Misdirected Request", "detail", "This is node " + node + "."));
+        return answers.problem(HttpStatus.MISDIRECTED_REQUEST, "This is node " + node + ".");
     }
 
     private ResponseEntity<byte[]> refused(HttpStatus status, String reason, String detail) {
         registry.counter("refstack.messaging.refused", "reason", reason).increment();
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer =
-                ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER,
-                    Long.toString(Math.max(1, properties.retryAfter().toSeconds())));
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(status, detail);
     }
 }

@@ -11,7 +11,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.dao.DataAccessException;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -21,6 +20,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.DocumentTransformation;
@@ -47,7 +47,7 @@ class PageController {
     private final PageProperties properties;
     private final ObjectProvider<DocumentTransformation> documents;
     private final String node;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     PageController(Sessions sessions, PageQueries queries, PageProperties properties,
             ObjectProvider<DocumentTransformation> documents,
@@ -57,7 +57,7 @@ class PageController {
         this.properties = properties;
         this.documents = documents;
         this.node = node;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     @PostMapping("/pages/login")
@@ -70,7 +70,7 @@ class PageController {
             throw new PageException(HttpStatus.SERVICE_UNAVAILABLE, "There are "
                     + properties.maxSessions() + " sessions, as many as there may be.");
         }
-        return answer(HttpStatus.OK, Map.of("user", user, "pages", properties.count(),
+        return answers.of(HttpStatus.OK, Map.of("user", user, "pages", properties.count(),
                 "node", node));
     }
 
@@ -78,14 +78,14 @@ class PageController {
     ResponseEntity<byte[]> logout(HttpServletRequest request) {
         String user = visit(request).user();
         sessions.end(request);
-        return answer(HttpStatus.OK, Map.of("user", user));
+        return answers.of(HttpStatus.OK, Map.of("user", user));
     }
 
     @GetMapping("/pages/{page:[0-9]{1,6}}")
     ResponseEntity<byte[]> page(@PathVariable("page") int page, HttpServletRequest request) {
         String user = visit(request).user();
         check(page, 1);
-        return answer(HttpStatus.OK, Map.of("page", page, "user", user,
+        return answers.of(HttpStatus.OK, Map.of("page", page, "user", user,
                 "parts", PageProperties.partsOf(page)));
     }
 
@@ -104,7 +104,7 @@ class PageController {
         body.put("columns", Query.of(page, part).columns());
         body.put("count", result.rows().size());
         body.put("rows", result.rows());
-        return answer(HttpStatus.OK, body);
+        return answers.of(HttpStatus.OK, body);
     }
 
     @GetMapping(PART + "/display")
@@ -142,7 +142,7 @@ class PageController {
         answer.put("sha256", receipt.sha256());
         answer.put("stored", receipt.stored());
         answer.put("node", node);
-        return answer(HttpStatus.OK, answer);
+        return answers.of(HttpStatus.OK, answer);
     }
 
     private Sessions.Visit visit(HttpServletRequest request) {
@@ -174,37 +174,23 @@ class PageController {
 
     @ExceptionHandler
     ResponseEntity<byte[]> refused(PageException failure) {
-        return problem(failure.status(), failure.getMessage());
+        return answers.problem(failure.status(), failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> refused(RefusedDocumentException failure) {
-        return problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
+        return answers.problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
                 : HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> malformed(IllegalArgumentException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> unavailable(DataAccessException failure) {
         LOGGER.warn("page not served: {}", failure.getMostSpecificCause().getMessage());
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, "1");
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
     }
 }

@@ -1,13 +1,12 @@
 package refstack.remote;
 
-import java.util.Map;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.BackendTimeoutException;
 import refstack.core.BackendUnavailableException;
 import refstack.core.ConditionalOnRole;
@@ -26,48 +25,38 @@ import tools.jackson.databind.json.JsonMapper;
 class BackendController {
 
     private final FlightBackend backend;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     BackendController(FlightBackend backend, JsonMapper json) {
         this.backend = backend;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     @GetMapping("/backend/flights")
     ResponseEntity<byte[]> list() {
-        return answer(HttpStatus.OK, backend.list());
+        return answers.of(HttpStatus.OK, backend.list());
     }
 
     @GetMapping("/backend/flights/{carrid}/{connid}/{fldate}")
     ResponseEntity<byte[]> detail(@PathVariable("carrid") String carrid,
             @PathVariable("connid") String connid, @PathVariable("fldate") String fldate) {
         return backend.detail(FlightKey.parse(carrid, connid, fldate))
-                .map(flight -> answer(HttpStatus.OK, flight))
-                .orElseGet(() -> problem(HttpStatus.NOT_FOUND, "There is no such flight."));
+                .map(flight -> answers.of(HttpStatus.OK, flight))
+                .orElseGet(() -> answers.problem(HttpStatus.NOT_FOUND, "There is no such flight."));
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> malformed(MalformedKeyException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> late(BackendTimeoutException failure) {
-        return problem(HttpStatus.GATEWAY_TIMEOUT, failure.getMessage());
+        return answers.problem(HttpStatus.GATEWAY_TIMEOUT, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> unavailable(BackendUnavailableException failure) {
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(body));
+        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
     }
 }

@@ -4,7 +4,6 @@ import java.sql.SQLException;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -15,6 +14,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
@@ -38,6 +38,7 @@ class WorkController {
     private final Pairs pairs;
     private final WorkProperties properties;
     private final JsonMapper json;
+    private final JsonAnswers answers;
 
     WorkController(WorkPlace place, LedgerShape shape, Pairs pairs, WorkProperties properties,
             JsonMapper json) {
@@ -46,6 +47,7 @@ class WorkController {
         this.pairs = pairs;
         this.properties = properties;
         this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     /** A piece of work whose answer is still to be written down. */
@@ -155,12 +157,6 @@ class WorkController {
 
     private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
         place.refused(status);
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, "1");
-        }
-        return answer.body(json.writeValueAsBytes(Map.of("status", status.value(),
-                "title", status.getReasonPhrase(), "detail", detail)));
+        return answers.problem(status, detail);
     }
 }

@@ -8,15 +8,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.dao.DataAccessException;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import refstack.answers.JsonAnswers;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
 import refstack.core.DocumentTransformation;
@@ -38,13 +37,13 @@ class TransformController {
 
     private final DocumentTransformation documents;
     private final String node;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
     TransformController(DocumentTransformation documents,
             @Value("${refstack.node.name}") String node, JsonMapper json) {
         this.documents = documents;
         this.node = node;
-        this.json = json;
+        this.answers = new JsonAnswers(json);
     }
 
     @PostMapping("/xml/transform/{way}")
@@ -62,42 +61,28 @@ class TransformController {
         answer.put("sha256", receipt.sha256());
         answer.put("stored", receipt.stored());
         answer.put("node", node);
-        return answer(HttpStatus.OK, answer);
+        return answers.of(HttpStatus.OK, answer);
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> refused(RefusedDocumentException failure) {
-        return problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
+        return answers.problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
                 : HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> malformed(IllegalArgumentException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> unknown(UnknownWayException failure) {
-        return problem(HttpStatus.NOT_FOUND, failure.getMessage());
+        return answers.problem(HttpStatus.NOT_FOUND, failure.getMessage());
     }
 
     @ExceptionHandler
     ResponseEntity<byte[]> unavailable(DataAccessException failure) {
         LOGGER.warn("document not stored: {}", failure.getMostSpecificCause().getMessage());
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not store the row.");
-    }
-
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        return answer(status, Map.of("status", status.value(), "title", status.getReasonPhrase(),
-                "detail", detail));
-    }
-
-    private ResponseEntity<byte[]> answer(HttpStatus status, Object body) {
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status)
-                .contentType(MediaType.APPLICATION_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE) {
-            answer.header(HttpHeaders.RETRY_AFTER, "1");
-        }
-        return answer.body(json.writeValueAsBytes(body));
+        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not store the row.");
     }
 }
