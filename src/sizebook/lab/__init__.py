@@ -25,6 +25,7 @@ from sizebook.lab.modes import (
 )
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
+from sizebook.lab.systems import given_system, joined, started_system
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
@@ -43,7 +44,9 @@ __all__ = [
     "disk_stack",
     "doubts",
     "events_stack",
+    "given_system",
     "in_mode",
+    "joined",
     "limited_modes",
     "memory_can_change",
     "messaging_stack",
@@ -53,6 +56,7 @@ __all__ = [
     "pages_stack",
     "place",
     "planning_only",
+    "started_system",
     "work_stack",
     "xml_stack",
 ]
