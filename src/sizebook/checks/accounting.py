@@ -188,10 +188,11 @@ def littles_law(bundle: Bundle) -> Answer:
     title="The server counted what the client counted",
     verdict="failed",
     meaning="The rise of `requests_total` of all app nodes, or of the one system of a chapter's "
-    "own that counts its requests, between the snapshots before and after the trial equals the requests that were answered, all phases, exactly (a node counts a "
-    "request when its last byte has gone out, so the last reading counts); requests without an "
-    "answer (connection refused, reset, timed out) may or may not have reached the server and "
-    "leave that much room. Anything else is traffic that is not ours, or answers not from there.",
+    "own that counts its requests, between the snapshots before and after the trial equals the "
+    "requests that were answered, all phases, exactly (a node counts a request when its last byte "
+    "has gone out, so the last reading counts); requests without an answer (connection refused, "
+    "reset, timed out) may or may not have reached the server and leave that much room. Anything "
+    "else is traffic that is not ours, or answers not from there.",
     remedy="See that nothing else calls the stack (health checks belong on the management port).",
 )
 def server_count(bundle: Bundle) -> Answer:

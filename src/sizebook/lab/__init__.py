@@ -25,7 +25,7 @@ from sizebook.lab.modes import (
 )
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
-from sizebook.lab.systems import given_system, joined, started_system
+from sizebook.lab.systems import given_system, joined, missing_program, started_system
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "messaging_stack",
     "missing_mode",
     "missing_of_links",
+    "missing_program",
     "null_server",
     "pages_stack",
     "place",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.placement import Placement
 from sizebook.model.deployment import Deployment, GivenRole, ServerRole
 from sizebook.model.errors import UsageError
+from sizebook.stack.servers import find_program
 
 _Made = TypeVar("_Made", ServerRole, GivenRole, Deployment)
 
@@ -35,8 +38,8 @@ def given_system(role: str, url: str = "", **fields: Any) -> Deployment:
     """Return a server of one's own that runs already: it is loaded, and nothing of it is started.
 
     ``url`` is its base URL on this machine; where it is elsewhere, an inventory names it among its
-    ``systems``. ``fields`` are those of ``model.deployment.GivenRole``: readiness, counters, what it
-    is. Raises UsageError for a field or value that there is not.
+    ``systems``. ``fields`` are those of ``model.deployment.GivenRole``: readiness, counters, what
+    it is. Raises UsageError for a field or value that there is not.
     """
     return Deployment(roles=(_checked(GivenRole, role=role, url=url, **fields),))
 
@@ -54,6 +57,13 @@ def joined(*parts: Deployment) -> Deployment:
             next_step="join them first, then give the whole its hosts with on()",
         )
     return _checked(Deployment, roles=tuple(role for part in parts for role in part.roles))
+
+
+def missing_program(lab: ChapterLab, name: str) -> str:
+    """Return why a chapter cannot start a program here; empty if it can, or shows bundles only."""
+    if lab.source != "measure" or Path(find_program(name, lab.project.state)).is_file():
+        return ""
+    return f"there is no program {name} here: 'make setup' brings it on Debian"
 
 
 def _checked(kind: type[_Made], **fields: Any) -> _Made:
