@@ -1,4 +1,4 @@
-"""New chapters and new books, written from templates: what runs at once, for an author to change."""
+"""New chapters and books, from templates: what runs at once, for an author to change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from sizebook.book.chapters import find_chapters
 from sizebook.model.errors import UsageError
@@ -225,7 +225,7 @@ def _check(chapter: NewChapter) -> None:
     _check_title(chapter.title)
     _check_title(chapter.part or _OWN_PART)
     try:
-        TypeAdapter(SystemPlace).validate_python({"url": chapter.url, "host": "any"})
+        SystemPlace.model_validate({"url": chapter.url, "host": "any"})
     except ValidationError as error:
         raise UsageError(
             found=f"URL {chapter.url!r}",
