@@ -78,8 +78,8 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
         )
     order = max((each.order for each in known if each.order < _LAST_ORDER), default=9) + 1
     part = chapter.part or _last_part([each.part for each in known if each.order <= _LAST_ORDER])
-    texts = _chapter_texts(chapter, min(order, _LAST_ORDER), part)
-    texts = {root / path: text for path, text in texts.items()}
+    made = _chapter_texts(chapter, min(order, _LAST_ORDER), part)
+    texts = {root / path: text for path, text in made.items()}
     for path in texts:
         if path.exists():
             raise UsageError(
@@ -165,7 +165,7 @@ def _chapter_texts(chapter: NewChapter, order: int, part: str) -> dict[str, str]
         "locustfile": chapter.locustfile,
         "started": not chapter.url,
         "url": "" if chapter.inventory else chapter.url,
-        "factory": "given_system" if chapter.url else "started_system",
+        "factories": "given_system, place" if chapter.url else "place, started_system",
         "inventory": f', inventory=ROOT / "{chapter.inventory}"' if chapter.inventory else "",
     }
     texts = {

@@ -168,8 +168,8 @@ class Inventory(Record):
 
     def running(self) -> dict[str, str]:
         """Return what runs already: role to URL, systems of chapters' own among them."""
-        own = {role: place.url for role, place in self.systems.items() if place.url}
-        return {**self.targets, **own}
+        running: dict[str, str] = dict(self.targets.items())
+        return running | {role: place.url for role, place in self.systems.items() if place.url}
 
     def spec(self, name: str) -> HostSpec:
         """Return a host as a deployment names it: without address, user or key."""

@@ -98,7 +98,7 @@ def listening_pid(port: int) -> int | None:
     pids = {
         one.pid
         for one in connections
-        if one.pid and one.status == psutil.CONN_LISTEN and one.laddr.port == port
+        if one.pid and one.laddr and (one.status, one.laddr.port) == (psutil.CONN_LISTEN, port)
     }
     for pid in sorted(pids):
         try:

@@ -83,7 +83,8 @@ class RunningStack:
     def processes(self) -> dict[str, HostProcess]:
         """Return name to process, in start order."""
         found = {"database-1": self.database} if self.database else {}
-        found |= {one.name: one.process for one in (*self.nodes, *self.servers)}
+        found |= {node.name: node.process for node in self.nodes}
+        found |= {server.name: server.process for server in self.servers}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
 
     def know_hosts(self, hosts: Mapping[str, Host], callers: Sequence[HostSpec] = ()) -> None:
@@ -104,7 +105,8 @@ class RunningStack:
 
     def on_host(self, host: Host) -> dict[str, HostProcess]:
         """Return name to process of what runs on a host."""
-        placed = {one.name: one.host for one in (*self.nodes, *self.servers)}
+        placed = {node.name: node.host for node in self.nodes}
+        placed |= {server.name: server.host for server in self.servers}
         if self.database_host is not None:
             placed["database-1"] = self.database_host
         return {
@@ -328,7 +330,7 @@ class StackRunner:
 
 def _stop_together(stack: RunningStack, started: Sequence[tuple[Host, HostProcess]]) -> None:
     """Stop processes side by side: each takes a moment to end in good order."""
-    own = ((one.host, one.process) for one in (*stack.nodes, *stack.servers))
-    every = [*started, *own]
+    every = [*started, *((node.host, node.process) for node in stack.nodes)]
+    every += [(server.host, server.process) for server in stack.servers]
     with ThreadPoolExecutor(max(1, len(every))) as pool:
         list(pool.map(lambda one: one[0].stop(one[1]), every))
