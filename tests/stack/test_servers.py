@@ -105,6 +105,28 @@ def test_it_is_gone_after_a_failure_too(runner):
     assert not process.is_running()
 
 
+def test_what_its_end_leaves_behind_ends_too(runner):
+    """Workers go on without their parent; when the stack stops they are gone."""
+    script = "(trap '' TERM; sleep 60) & exec " + " ".join(SERVE)
+    with runner.running(started_system(place(), "files", ["sh", "-c", script]), "s") as stack:
+        server = psutil.Process(stack.servers[0].pid())
+        (worker,) = server.children()
+        assert worker.is_running()
+        server.kill()
+    assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE
+
+
+def test_secrets_come_from_outside(runner, monkeypatch):
+    """A variable by name; its value is no part of the deployment."""
+    deployment = served(inherits=("SHOP_PASSWORD",))
+    with pytest.raises(UsageError, match="needs the environment variable SHOP_PASSWORD"):
+        runner.running(deployment, "s").__enter__()
+    monkeypatch.setenv("SHOP_PASSWORD", "hush")
+    with runner.running(deployment, "s") as stack:
+        assert psutil.Process(stack.servers[0].pid()).environ()["SHOP_PASSWORD"] == "hush"
+    assert "hush" not in deployment.model_dump_json()
+
+
 def test_an_end_meanwhile_is_seen(runner):
     """A trial watches the ends of its processes: this one is named, with its last words."""
     with runner.running(served(), "s") as stack:

@@ -53,6 +53,8 @@ Command = Annotated[
     tuple[str, ...], Field(min_length=1, max_length=200), AfterValidator(_known_placeholders)
 ]
 
+EnvironmentName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
+
 UrlPath = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._~/?&=%,;:@+-]*$", max_length=500)]
 """Path of a URL, with its query."""
 
@@ -123,6 +125,9 @@ class Program(Record):
     needs: tuple[InnerPath, ...] = ()
     """Files and folders of the project that it uses: a change of them is another server."""
     environment: Strings = Field(default_factory=dict)
+    inherits: tuple[EnvironmentName, ...] = ()
+    """Variables that it gets from the harness's own environment, such as a password: their values
+    stand in no bundle."""
     ready: UrlPath = "/"
     """Path that is answered with a status below 300 as soon as it is ready."""
     ready_within_s: Annotated[float, Field(ge=0.1, le=3600)] = 30.0

@@ -108,6 +108,7 @@ class ServerStarter:
         for needed in needed_files(role, self._root):
             host.put(needed, needed)
         environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.environ.get("PATH", os.defpath)}
+        environment |= inherited(role)
         environment |= {key: put_in(text) for key, text in role.environment.items()}
         command = [put_in(word) for word in role.command]
         began = time.monotonic()
@@ -169,6 +170,18 @@ def needed_files(role: ServerRole, root: Path) -> list[Path]:
                 next_step="correct 'needs' in the notebook, or add the file",
             )
     return found
+
+
+def inherited(role: ServerRole) -> dict[str, str]:
+    """Return the variables that a server gets from here. Raises UsageError if one is not set."""
+    for name in role.inherits:
+        if name not in os.environ:
+            raise UsageError(
+                found=f"role {role.role}, which needs the environment variable {name}",
+                expected="a value of it",
+                next_step=f"set {name} before the run",
+            )
+    return {name: os.environ[name] for name in role.inherits}
 
 
 def server_fingerprint(role: ServerRole, root: Path, state: Path) -> str:
