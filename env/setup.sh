@@ -65,18 +65,24 @@ fi
 # takes a minute and a half once; GVISOR=no leaves it out.
 "$bin/sizebook" hosts prepare $([ "${GVISOR:-yes}" = no ] && echo --no-gvisor)
 
-# 5. An ssh server for the tests of hosts that are other machines. It is unpacked and not installed:
-# the package would start a server that stays.
-if [ ! -x .sizebook/hosts/sshd/usr/sbin/sshd ] && ! command -v sshd >/dev/null 2>&1 &&
-  command -v apt-get >/dev/null 2>&1; then
+# 5. Servers that their packages would start, and that would stay: unpacked, not installed.
+unpack() {  # folder below .sizebook, program in it, what it is for, packages
+  local folder=.sizebook/$1 program=$2 purpose=$3 partial
+  shift 3
+  if [ -x "$folder/usr/sbin/$program" ] || command -v "$program" >/dev/null 2>&1 ||
+    ! command -v apt-get >/dev/null 2>&1; then
+    return
+  fi
   partial=$(mktemp -d)
-  if (cd "$partial" && apt-get -q download openssh-server libwrap0 >log 2>&1 &&
-    for package in *.deb; do dpkg-deb -x "$package" sshd; done); then
-    mkdir -p .sizebook/hosts
-    rm -rf .sizebook/hosts/sshd && mv "$partial/sshd" .sizebook/hosts/sshd
-    say "sshd unpacked for tests"
+  if (cd "$partial" && apt-get -q download "$@" >log 2>&1 &&
+    for package in *.deb; do dpkg-deb -x "$package" unpacked; done); then
+    mkdir -p "$(dirname "$folder")"
+    rm -rf "$folder" && mv "$partial/unpacked" "$folder"
+    say "$program unpacked for $purpose"
   else
-    say "no sshd for tests of hosts over ssh: $(tail -1 "$partial/log")"
+    say "no $program for $purpose: $(tail -1 "$partial/log")"
   fi
   rm -rf "$partial"
-fi
+}
+unpack hosts/sshd sshd "tests of hosts over ssh" openssh-server libwrap0
+unpack programs/nginx nginx "the chapter on a system of one's own" nginx

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sizebook.lab import app_stack, inventories, place
+from sizebook.lab import app_stack, inventories, place, started_system
 from sizebook.lab.inventories import VARIABLE, choose_inventory, placing, read_inventory, targets
 from sizebook.lab.planning import Setup
-from sizebook.model.deployment import HostSpec
+from sizebook.model.deployment import GivenRole, HostSpec
 from sizebook.model.errors import UsageError
 from sizebook.model.inventory import Inventory
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.network import NetworkSpec
+from sizebook.model.server import CounterSource, Told
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "env" / "inventories"
 TEXT = """\
@@ -71,6 +72,23 @@ def test_every_word_is_explained():
     for part in Inventory.model_json_schema()["$defs"].values():
         for word in part.get("properties", {}):
             assert f"`{word}`" in told or word == "mode"
+
+
+def test_systems_of_a_chapters_own_are_placed_or_found(given):
+    """With a URL one runs already, and keeps its counters; with a host it is started there."""
+    counters = CounterSource(series=(Told(series="x_total"),))
+    shop = started_system(place(), "shop", ["shop", "{port}"], ready="/up", counters=counters)
+    running = given(TEXT + "systems:\n  shop: {url: 'http://192.0.2.9:80/a', host: web}\n")
+    (role,) = running.placed(shop).own_roles()
+    assert role == GivenRole(role="shop", host="web", ready="/up", counters=counters)
+    assert "192.0.2" not in running.placed(shop).canonical_json()
+    assert "shop: http://192.0.2.9:80/a, which runs already" in targets(running)
+    moved = given(TEXT + "systems:\n  shop: {host: data}\n").placed(shop)
+    assert (moved.roles[0].host, moved.roles[0].cpus) == ("data", ())
+    assert [host.name for host in moved.hosts] == ["data"]
+    assert given(TEXT).placed(shop) == shop
+    with pytest.raises(UsageError, match="on 'far', which is none of local, web, data, box"):
+        given(TEXT + "systems:\n  shop: {host: far}\n")
 
 
 def test_roles_go_to_their_hosts(given):

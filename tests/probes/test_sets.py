@@ -42,6 +42,8 @@ def node(name, pid=1):
 def stack(*nodes, cluster="host=nowhere dbname=x"):
     return SimpleNamespace(
         nodes=nodes,
+        servers=(),
+        watched=(),
         cluster=SimpleNamespace(admin_dsn=cluster),
         balancer=None,
         hosts={},
@@ -138,6 +140,8 @@ def test_two_seconds_at_10_hz_are_accounted_for(monkeypatch):
         for probe in stack_probes(
             SimpleNamespace(
                 nodes=(),
+                servers=(),
+                watched=(),
                 cluster=None,
                 balancer=None,
                 hosts={},

@@ -4,17 +4,24 @@ The machines are network name spaces with an address and an ssh server each.
 """
 
 import contextlib
+import sys
+import threading
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
+from urllib.request import urlopen
 
 import psycopg
 import pytest
 from tests.hosts.ssh_server import SshServer, inventory
 from tests.stack.part_stack import counters, started
 
-from sizebook.hosts import Guard
+from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.network import Network
-from sizebook.lab import app_stack, place
+from sizebook.lab import app_stack, given_system, joined, place, started_system
+from sizebook.model.inventory import SystemPlace
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
+from sizebook.stack import StackRunner
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +106,37 @@ def test_a_killed_node_comes_back(stack):
     assert stack.nodes[0].process.exit_code == -9
     assert stack.start_again("app-1") > 0
     assert (stack.nodes[0].url, stack.endings()) == (url, ())
+
+
+@pytest.fixture
+def shop():
+    """The URL of a server that nobody here started."""
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_system_of_ones_own_is_on_other_machines_too(machines, shop, tmp_path):
+    """Started on one by its command; of one that runs already, its machine is read over ssh."""
+    python = [str(Path(sys.executable).resolve()), "-I", "-S"]
+    command = [*python, "-m", "http.server", "{port}", "--bind", "{address}", "-d", "{folder}"]
+    files = started_system(place(), "files", command, files={"a.txt": "at {address}"})
+    systems = {"files": SystemPlace(host="data"), "shop": SystemPlace(url=shop, host="web")}
+    named = machines.model_copy(update={"roles": {}, "systems": systems})
+    both = named.placed(joined(files, given_system("shop")))
+    guard = Guard(tmp_path / "guard")
+    runner = StackRunner(None, LocalHost(guard), tmp_path / "state", named)
+    with contextlib.closing(guard), runner.running(both, "own") as stack:
+        address = machines.elsewhere()["data"].address
+        assert stack.url("files").startswith(f"http://{address}:")
+        assert urlopen(f"{stack.url('files')}/a.txt").read().decode() == f"at {address}"
+        sampler = Sampler(stack_probes(stack))
+        sampler.attach()
+        sampler.snapshot()
+        sampler.stop()
+    found = {(one["host"], one["source"], one["metric"]) for one in sampler.frame().to_dicts()}
+    assert ("data", "process/files-1", "cpu_user_s") in found
+    assert ("web", "inside", "inside_cpu_s/user") in found

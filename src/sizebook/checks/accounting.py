@@ -15,7 +15,6 @@ from sizebook.checks.facts import (
     undisturbed,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
-from sizebook.model.deployment import JvmRole
 from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 from sizebook.model.trial import Stored
 from sizebook.stats.groups import blocks
@@ -188,29 +187,31 @@ def littles_law(bundle: Bundle) -> Answer:
     "SB104-server-count",
     title="The server counted what the client counted",
     verdict="failed",
-    meaning="The rise of `requests_total` of all app nodes between the snapshots before and after "
-    "the trial equals the requests that were answered, all phases, exactly (a node counts a "
-    "request when its last byte has gone out, so the last reading counts); requests without an "
-    "answer (connection refused, reset, timed out) may or may not have reached the server and "
-    "leave that much room. Anything else is traffic that is not ours, or answers not from there.",
+    meaning="The rise of `requests_total` of all app nodes, or of the one system of a chapter's "
+    "own that counts its requests, between the snapshots before and after the trial equals the "
+    "requests that were answered, all phases, exactly (a node counts a request when its last byte "
+    "has gone out, so the last reading counts); requests without an answer (connection refused, "
+    "reset, timed out) may or may not have reached the server and leave that much room. Anything "
+    "else is traffic that is not ours, or answers not from there.",
     remedy="See that nothing else calls the stack (health checks belong on the management port).",
 )
 def server_count(bundle: Bundle) -> Answer:
     """Judge the servers' count of requests against the client's."""
-    role = bundle.record.trial.deployment.find("app")
-    if not isinstance(role, JvmRole):
-        raise DoesNotApply("the deployment has no role app")
+    counting = bundle.record.trial.deployment.counting()
+    if counting is None:
+        raise DoesNotApply("the deployment has no role app, and no one system that counts requests")
+    role, nodes = counting
     rows = bundle.columns
     if rows.height == 0:
         raise DoesNotApply("no requests")
-    undisturbed(bundle, "app-")
+    undisturbed(bundle, f"{role}-")
     start, service = rows["start_ns"], rows["service_ns"]
     begin_ns = int(start.min())
     end_ns = max(int((start[at] + service[at]).max()) for at in blocks(rows.height))
-    end_ns = max(end_ns, last_reading_ns(bundle, "server/app-", "requests_total"))
-    change = counter_change(bundle, "server/app-", "requests_total", begin_ns, end_ns)
-    if change.parts != role.nodes:
-        raise DoesNotApply(f"counters of {change.parts} of {role.nodes} nodes")
+    end_ns = max(end_ns, last_reading_ns(bundle, f"server/{role}-", "requests_total"))
+    change = counter_change(bundle, f"server/{role}-", "requests_total", begin_ns, end_ns)
+    if change.parts != nodes:
+        raise DoesNotApply(f"counters of {change.parts} of {nodes} nodes")
     answered = int(np.count_nonzero(rows["status"]))
     unanswered = rows.height - answered
     numbers = {

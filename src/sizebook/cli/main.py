@@ -20,6 +20,7 @@ from sizebook.cli import (
     export,
     gc,
     hosts,
+    new,
     plan,
     run,
     size,
@@ -50,6 +51,7 @@ app.command("size")(size.size)
 app.command("trial")(trial.trial)
 app.add_typer(stack.app, name="stack")
 app.add_typer(hosts.app, name="hosts")
+app.add_typer(new.app, name="new")
 
 
 def _print_version(wanted: bool) -> None:

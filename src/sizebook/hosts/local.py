@@ -87,7 +87,10 @@ class LocalProcess:
         self._popen.send_signal(number)
 
     def terminate(self, grace_s: float) -> int:
-        """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code."""
+        """Ask it to end, then kill it after ``grace_s`` seconds; return the exit code.
+
+        What is left of its group of processes is killed with it.
+        """
         code = self._popen.poll()
         if code is None and grace_s > 0:
             self.signal(self._stop_signal)
@@ -96,6 +99,8 @@ class LocalProcess:
         if code is None:
             self._popen.kill()
             code = self._popen.wait()
+        with contextlib.suppress(OSError):  # a server's workers may live on without their parent
+            os.killpg(self._popen.pid, signal.SIGKILL)
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):

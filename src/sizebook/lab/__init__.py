@@ -25,6 +25,7 @@ from sizebook.lab.modes import (
 )
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Setup
+from sizebook.lab.systems import given_system, joined, missing_program, started_system
 from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
@@ -43,16 +44,20 @@ __all__ = [
     "disk_stack",
     "doubts",
     "events_stack",
+    "given_system",
     "in_mode",
+    "joined",
     "limited_modes",
     "memory_can_change",
     "messaging_stack",
     "missing_mode",
     "missing_of_links",
+    "missing_program",
     "null_server",
     "pages_stack",
     "place",
     "planning_only",
+    "started_system",
     "work_stack",
     "xml_stack",
 ]

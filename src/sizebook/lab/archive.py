@@ -16,10 +16,12 @@ from sizebook.lab.inventories import machine_fingerprints, target_fingerprints
 from sizebook.lab.planning import Session
 from sizebook.lab.trials import Trial, compare_fingerprints
 from sizebook.model.bundle import Fingerprints
+from sizebook.model.deployment import ServerRole
 from sizebook.model.errors import BundleError, HostLacksError, UsageError
 from sizebook.model.trial import TrialSpec
 from sizebook.stack.build import stack_fingerprint
 from sizebook.stack.jvms import choose_jvm, find_jvms
+from sizebook.stack.servers import server_fingerprint
 from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
 from sizebook.store.bundles import newest_by_key
 from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
@@ -162,7 +164,14 @@ def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
         hosts=machine_fingerprints(
             project, (host.name for host in (*spec.deployment.hosts, *spec.load.hosts))
         )
-        | target_fingerprints(spec.deployment.given),
+        | target_fingerprints(
+            (*spec.deployment.given, *(role.role for role in spec.deployment.own_roles()))
+        ),
+        servers={
+            role.role: found
+            for role in spec.deployment.own_roles()
+            if isinstance(role, ServerRole) and (found := _server(project, role.model_dump_json()))
+        },
     )
 
 
@@ -179,6 +188,11 @@ def _jvms(features: tuple[str, ...]) -> str:
         with contextlib.suppress(HostLacksError):  # replaying bundles needs no JVM
             titles.append(choose_jvm(feature, installed).title)
     return ", ".join(dict.fromkeys(titles))
+
+
+@lru_cache(maxsize=64)
+def _server(project: Project, role: str) -> str:
+    return server_fingerprint(ServerRole.model_validate_json(role), project.root, project.state)
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -18,6 +19,7 @@ from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
 from sizebook.stack.jvms import find_jvms
 from sizebook.stack.postgres import find_binaries
+from sizebook.stack.servers import find_program
 from sizebook.store import Project, measurement_lock
 
 _MIN_MEMORY_MIB = 3_000
@@ -154,6 +156,19 @@ def _postgres(project: Project) -> Item:
     return Item("PostgreSQL", "the database", f"{binaries.version} ({binaries.origin})")
 
 
+def _nginx(project: Project) -> Item:
+    found = find_program("nginx", project.state)
+    there = Path(found).is_file()
+    return Item(
+        "nginx",
+        "the chapter on a system of one's own",
+        found if there else "",
+        "" if there else "no nginx on the path, and none unpacked",
+        "make setup on Debian, which unpacks it and starts nothing; conda: nginx",
+        required=False,
+    )
+
+
 def _lock(_: Project) -> Item:
     try:
         with measurement_lock("sizebook doctor"):
@@ -215,5 +230,6 @@ _LOOKS: tuple[Callable[[Project], Item], ...] = (
         "Debian: apt-get install fio; conda: fio",
         required=False,
     ),
+    _nginx,
     _lock,
 )

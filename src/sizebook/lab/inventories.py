@@ -189,11 +189,12 @@ def placed_trial(
 
 def targets(inventory: Inventory) -> list[str]:
     """Return a line for each target that is not on this machine, for the terminal alone."""
-    lines = [f"{role}: {url}, which runs already" for role, url in inventory.targets.items()]
+    lines = [f"{role}: {url}, which runs already" for role, url in inventory.running().items()]
     for name, host in inventory.elsewhere().items():
         roles: list[str] = [
             role for role, place in inventory.roles.items() if name in (place, *place)
         ]
+        roles += [role for role, place in inventory.systems.items() if name == place.host]
         if inventory.generator is not None and name in inventory.generator.hosts:
             roles.append("workers of the load generator")
         what = ", ".join(roles) or "what chapters place there"
@@ -276,7 +277,7 @@ def machine_fingerprints(project: Project, names: Iterable[str]) -> dict[str, st
 def target_fingerprints(roles: Iterable[str]) -> dict[str, str]:
     """Return by role, as ``target app``, the fingerprint of the URL of what runs already."""
     inventory = chosen_inventory()
-    known = inventory.targets if inventory is not None else {}
+    known = inventory.running() if inventory is not None else {}
     return {f"target {role}": fingerprint_text(url) for role, url in known.items() if role in roles}
 
 

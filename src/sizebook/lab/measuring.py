@@ -24,7 +24,7 @@ from sizebook.hosts.guard import sweep
 from sizebook.lab.archive import present_fingerprints
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import Ceilings, find_ceilings
-from sizebook.lab.counted import await_counted, requests_counted
+from sizebook.lab.counted import await_counted, counting_source, requests_counted
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
@@ -41,7 +41,7 @@ from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
-from sizebook.stack import RunningStack, StackRunner, ensure_built
+from sizebook.stack import RunningStack, StackRunner, ensure_built, has_stack
 from sizebook.stack.postgres import remove_socket_folders
 from sizebook.store import Project, measurement_lock
 from sizebook.store.bundles import Bundle, remove_partial
@@ -59,7 +59,8 @@ def measure(
     """
     with opened_bench(project, f"chapter {chapter}") as bench:
         calibrating = chapter == CALIBRATION
-        before = () if calibrating or bench.ceilings else first
+        # What the generator can do is told by the reference stack's null server.
+        before = () if calibrating or bench.ceilings or not has_stack(project) else first
         trials = sum(len(session.trials) for session in (*before, *sessions))
         progress = Progress(chapter, trials, planned_s([*before, *sessions]))
         for session in before:
@@ -85,7 +86,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         shutil.rmtree(project.state / "run", ignore_errors=True)
         remove_socket_folders()
         remove_partial(project.runs)
-        build, _ = ensure_built(project)
+        build = ensure_built(project)[0] if has_stack(project) else None
         guard = Guard(ledgers)
         undo.callback(guard.close)
         host = LocalHost(guard)
@@ -221,7 +222,8 @@ class Bench:
                     future.result()
                 before = count_rows(started.stack, spec.stores)
                 sampler.snapshot()
-                counted = requests_counted(sampler)
+                counting = counting_source(spec.deployment)
+                counted = requests_counted(sampler, counting)
                 sampler.start()
                 record.begin()
                 with (
@@ -230,7 +232,7 @@ class Bench:
                 ):
                     record.collected = started.generator.run(on_tick=_watch(started, record))
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
-                await_counted(sampler, counted, record.collected)
+                await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
                 record.end({} if spec.load.hosts else self.ceilings, started.generator.hosts)
         except TrialError as error:

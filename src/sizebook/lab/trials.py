@@ -179,7 +179,13 @@ def compare_fingerprints(measured: Fingerprints, present: Fingerprints) -> tuple
         "load profile": (measured.locustfile, present.locustfile),
         "capture": (measured.capture_version, present.capture_version),
     }
-    return tuple(name for name, (then, now) in pairs.items() if then != now)
+    changed = [name for name, (then, now) in pairs.items() if then != now]
+    changed += [  # where its program is missing, nobody knows which one it would be
+        f"server {role}"
+        for role, then in measured.servers.items()
+        if present.servers.get(role, then) != then
+    ]
+    return tuple(changed)
 
 
 def _key(treatment: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:

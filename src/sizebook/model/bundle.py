@@ -182,6 +182,11 @@ class Fingerprints(Record):
     URL of each target that runs already, as ``target app``: nothing else is known of it, so
     ``stack`` says nothing of it either. Where all is on this machine the JSON does not mention
     them, and older trials are the same trials."""
+    servers: Annotated[Strings, Field(exclude_if=lambda servers: not servers)] = Field(
+        default_factory=dict
+    )
+    """SHA-256 over the version of each server that is not the reference stack's, and over what it
+    needs of the project, by role; without any the JSON does not mention them."""
     capture_version: int = CAPTURE_VERSION
 
 

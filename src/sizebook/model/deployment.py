@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from sizebook.model.errors import UsageError
 from sizebook.model.network import NetworkSpec
 from sizebook.model.records import Record, Scalars
+from sizebook.model.server import CounterSource, Program, SystemName, UrlPath
 
 CpuSet = tuple[int, ...]
 """Numbers of the logical CPUs that a process may use; empty means any."""
@@ -136,6 +137,8 @@ _CHECK_WITHIN_S = 5.0
 _ANSWER_WITHIN_S = 60.0
 """What a balancer grants in trials that do not mention it."""
 
+_OWN_URL = r"^(http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?)?$"
+
 Span = Annotated[float, Field(ge=0.01, le=3600)]
 """Seconds."""
 
@@ -158,7 +161,41 @@ class BalancerRole(Record):
     """Whether requests under way at a node are ended as soon as it is found down."""
 
 
-RoleSpec = Annotated[JvmRole | DatabaseRole | BalancerRole, Field(discriminator="kind")]
+class ServerRole(Program):
+    """A server that is not the reference stack's, started by a command."""
+
+    kind: Literal["server"] = "server"
+    role: SystemName
+    host: str = LOCAL
+    cpus: CpuSet = ()
+    """From its start on: what counts its CPUs at the start then counts its own."""
+    memory_mib: Positive = 256
+    """What it takes of this machine, at most."""
+
+
+class GivenRole(Record):
+    """A server that is not the reference stack's and runs already: it is loaded, nothing else."""
+
+    kind: Literal["given"] = "given"
+    role: SystemName
+    host: str = LOCAL
+    """The machine that it runs on, if an inventory names it: what that says of itself is kept."""
+    cpus: CpuSet = ()
+    url: Annotated[str, Field(pattern=_OWN_URL)] = ""
+    """Its base URL if it is on this machine; empty: an inventory names it among its systems."""
+    about: Annotated[str, Field(max_length=200)] = ""
+    """What it is, such as its version: nobody asks it, and another one is measured anew."""
+    ready: UrlPath = "/"
+    """Path that is answered with a status below 300 before a load begins."""
+    counters: CounterSource | None = None
+
+
+OwnRole = ServerRole | GivenRole
+"""A role of a system of one's own, which is no part of the reference stack."""
+
+RoleSpec = Annotated[
+    JvmRole | DatabaseRole | BalancerRole | ServerRole | GivenRole, Field(discriminator="kind")
+]
 
 
 def _hosts_of(role: RoleSpec) -> tuple[str, ...]:
@@ -216,6 +253,9 @@ class Deployment(Record):
         names = [host.name for host in self.hosts]
         if len(set(names)) < len(names):
             raise ValueError("two hosts of one name")
+        own = [role.role for role in self.own_roles()]
+        if len(set(own)) < len(own):
+            raise ValueError(f"two systems of one name among {', '.join(own)}")
         for role in self.roles:
             for host in _hosts_of(role):
                 if host not in (LOCAL, *names):
@@ -241,7 +281,21 @@ class Deployment(Record):
         """Return the balancer, or None where clients go to the one app node."""
         return next((role for role in self.roles if isinstance(role, BalancerRole)), None)
 
-    def find(self, role: str) -> JvmRole | DatabaseRole | BalancerRole | None:
+    def own_roles(self) -> tuple[OwnRole, ...]:
+        """Return the roles that are no part of the reference stack, in start order."""
+        return tuple(role for role in self.roles if isinstance(role, OwnRole))
+
+    def counting(self) -> tuple[str, int] | None:
+        """Return the role whose servers count the load's requests, and how many they are.
+
+        None where none does, or several systems do and nobody knows which one is asked.
+        """
+        if isinstance(app := self.find("app"), JvmRole):
+            return app.role, app.nodes
+        own = [r.role for r in self.own_roles() if r.counters and r.counters.counts_requests]
+        return (own[0], 1) if len(own) == 1 else None
+
+    def find(self, role: str) -> RoleSpec | None:
         """Return the specification of the named role, or None."""
         return next((spec for spec in self.roles if spec.role == role), None)
 

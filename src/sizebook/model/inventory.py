@@ -14,15 +14,18 @@ from sizebook.model.deployment import (
     CpuSet,
     CpuWeight,
     Deployment,
+    GivenRole,
     HostSpec,
     JvmRole,
     Mode,
     Positive,
     RoleSpec,
+    ServerRole,
 )
 from sizebook.model.errors import UsageError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Record
+from sizebook.model.server import SystemName
 
 HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,7}$")]
 """What roles call a host: as in ``HostSpec``."""
@@ -86,6 +89,21 @@ class GeneratorPlaces(Record):
     """How many there are; without it as many as the chapter asks for."""
 
 
+class SystemPlace(Record):
+    """Where a system of a chapter's own is."""
+
+    url: Annotated[str, Field(pattern=rf"{_URL}|^$")] = ""
+    """Base URL at which it runs already; empty: it is started as the chapter says."""
+    host: HostName = LOCAL
+    """Host on which it is started, or whose counters tell of the machine that it runs on."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.url and self.host == LOCAL:
+            raise ValueError("a system without 'url' and without 'host'")
+        return self
+
+
 class Inventory(Record):
     """Hosts by name, and what runs where."""
 
@@ -99,6 +117,8 @@ class Inventory(Record):
     targets: dict[RoleName, Annotated[str, Field(pattern=_URL)]] = Field(default_factory=dict)
     """Role to the URL at which it runs already, such as a service of Kubernetes. With any, nothing
     of a deployment is started."""
+    systems: dict[SystemName, SystemPlace] = Field(default_factory=dict)
+    """Systems that are no part of the reference stack, by the role that a chapter gives them."""
     roles: dict[RoleName, Places] = Field(default_factory=dict)
     """Role to its host or hosts; what is not named stays where the chapter puts it."""
     generator: GeneratorPlaces | None = None
@@ -112,6 +132,7 @@ class Inventory(Record):
         named: dict[tuple[str, str], tuple[str, ...]] = {
             ("roles", role): _names(place) for role, place in self.roles.items()
         }
+        named |= {("systems", role): (place.host,) for role, place in self.systems.items()}
         if self.generator is not None:
             named["generator", "hosts"] = self.generator.hosts
         for place, names in named.items():
@@ -135,7 +156,7 @@ class Inventory(Record):
 
         HAProxy is this machine's own program and is talked to over a socket: it stays here.
         """
-        if place[0] != "roles":
+        if place[0] == "generator":
             return tuple(self.elsewhere())
         every = (LOCAL, *self.hosts)
         far = self.elsewhere() if place[1] == "balancer" else {}
@@ -144,6 +165,11 @@ class Inventory(Record):
     def elsewhere(self) -> dict[str, SshHost]:
         """Return the hosts that are other machines, by name."""
         return {name: host for name, host in self.hosts.items() if isinstance(host, SshHost)}
+
+    def running(self) -> dict[str, str]:
+        """Return what runs already: role to URL, systems of chapters' own among them."""
+        running: dict[str, str] = dict(self.targets.items())
+        return running | {role: place.url for role, place in self.systems.items() if place.url}
 
     def spec(self, name: str) -> HostSpec:
         """Return a host as a deployment names it: without address, user or key."""
@@ -166,10 +192,10 @@ class Inventory(Record):
 
         A host that the deployment itself brings along is taken from here if it has the same name.
         A role that is moved may use all CPUs of its host. Where the inventory has targets, they are
-        the deployment. Raises UsageError where a role cannot be placed, or other machines stand
-        beside hosts that only this machine reaches.
+        the deployment, unless that has nothing of the reference stack. Raises UsageError where a
+        role cannot be placed, or other machines stand beside hosts that only this machine reaches.
         """
-        if self.targets:
+        if self.targets and len(deployment.own_roles()) < len(deployment.roles):
             return Deployment(roles=(), given=tuple(sorted(self.targets)))
         roles = tuple(self._place(role) for role in deployment.roles)
         used = dict.fromkeys(name for role in roles for name in _hosts_of(role) if name != LOCAL)
@@ -206,6 +232,8 @@ class Inventory(Record):
         return load.model_copy(update={"hosts": hosts, "workers": workers, "cpus": ()})
 
     def _place(self, role: RoleSpec) -> RoleSpec:
+        if isinstance(role, ServerRole | GivenRole):
+            return self._place_system(role)
         place = self.roles.get(role.role)
         if place is None:
             moved = any(name in self.hosts for name in _hosts_of(role))
@@ -223,6 +251,17 @@ class Inventory(Record):
         if set(names) != {LOCAL}:
             changed["cpus"] = ()
         return role.model_copy(update=changed)
+
+    def _place_system(self, role: ServerRole | GivenRole) -> RoleSpec:
+        """Return a system where it is: what is started elsewhere may run here already."""
+        place = self.systems.get(role.role)
+        if place is None:
+            return role.model_copy(update={"cpus": ()}) if role.host in self.hosts else role
+        if place.url:
+            return GivenRole(
+                role=role.role, host=place.host, ready=role.ready, counters=role.counters
+            )
+        return role.model_copy(update={"host": place.host, "cpus": ()})
 
 
 def _names(place: str | tuple[str, ...]) -> tuple[str, ...]:

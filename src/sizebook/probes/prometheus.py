@@ -1,9 +1,9 @@
-"""What a node of the reference stack says of itself on its management port."""
+"""What a node of the reference stack, or another server, says of itself in Prometheus' format."""
 
 from __future__ import annotations
 
 import http.client
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from urllib.parse import urlencode
@@ -191,7 +191,13 @@ class PrometheusProbe(QuietProbe):
         interval_s: float = 1.0,
         timeout_s: float = 0.5,
         series: Iterable[Series] = SERIES,
+        path: str = "",
+        translate: Callable[[str], str] | None = None,
     ) -> None:
+        """``path`` and ``series`` are those of a node of the reference stack unless they are given.
+
+        ``translate`` makes the text format of what a server says in another one.
+        """
         self.name = f"prometheus:{source}"
         self.host = host
         self.interval_s = interval_s
@@ -199,7 +205,8 @@ class PrometheusProbe(QuietProbe):
         self._at = (address, management_port)
         self._timeout_s = timeout_s
         self._series = prepare(series, service_port)
-        self._path = path_for(self._series)
+        self._path = path or path_for(self._series)
+        self._translate = translate
         self._known: Known = {}
         self._connection: http.client.HTTPConnection | None = None
 
@@ -242,7 +249,8 @@ class PrometheusProbe(QuietProbe):
         body = answer.read(_MAX_BYTES + 1)
         if answer.status != 200 or len(body) > _MAX_BYTES:
             raise http.client.HTTPException(f"status {answer.status}, {len(body)} bytes")
-        return body.decode("utf-8", errors="replace")
+        text: str = body.decode("utf-8", errors="replace")
+        return self._translate(text) if self._translate is not None else text
 
 
 def path_for(names: Collection[str]) -> str:

@@ -345,6 +345,8 @@ _ALL: tuple[CounterInfo, ...] = (
         ("backends_waiting", "1", "Working connections that wait", "what they wait for"),
         ("database_bytes", "B", "Size on disk"),
     ),
+    *_counters("server", ("told_total", "1", "As the server itself calls it, growing", "series")),
+    *_gauges("server", ("told", "1", "As the server itself calls it, at its time", "series")),
     *_gauges(
         "rows",
         ("rows_stored", "1", "Rows in a table of the stack, counted there", "table"),

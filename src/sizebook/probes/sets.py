@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from sizebook.hosts import Host, HostProcess, LinkEnd
 from sizebook.model.deployment import LOCAL
 from sizebook.model.errors import UsageError
+from sizebook.model.server import CounterSource
 from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Probe, Unavailable
 from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
@@ -21,6 +22,7 @@ from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
 from sizebook.probes.prometheus import PrometheusProbe
 from sizebook.probes.rows import RowsProbe
+from sizebook.probes.told import told_probe
 from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
 GENERATOR = "generator"
@@ -28,7 +30,7 @@ DATABASE = "database-1"
 BALANCER = "balancer-1"
 _DETAILS = 20
 """Intervals between two readings of a process's details, which take a file a thread."""
-_DATABASE_GENERATIONS, _GENERATOR_GENERATIONS = 1, 10
+_DATABASE_GENERATIONS, _DEEP = 1, 10
 """How far down a family is followed: PostgreSQL's back ends have no children of their own."""
 
 
@@ -47,6 +49,22 @@ class WatchedNode(Protocol):
     def management_port(self) -> int | None: ...
     @property
     def host(self) -> Host: ...
+
+
+class WatchedServer(Protocol):
+    """A server that is not the reference stack's (``stack.servers.Server`` and ``Given`` are)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def host_name(self) -> str: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def counters(self) -> CounterSource | None: ...
+    @property
+    def counters_port(self) -> int: ...
+    def pid(self) -> int | None: ...
 
 
 class WatchedCluster(Protocol):
@@ -70,6 +88,10 @@ class WatchedStack(Protocol):
 
     @property
     def nodes(self) -> Sequence[WatchedNode]: ...
+    @property
+    def servers(self) -> Sequence[WatchedServer]: ...
+    @property
+    def watched(self) -> Sequence[WatchedServer]: ...
     @property
     def cluster(self) -> WatchedCluster | None: ...
     @property
@@ -104,10 +126,11 @@ def stack_probes(
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
     ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
     native memory where it keeps one; ``server/<name>`` for what a node says on its management
-    port; ``inside`` for what a host of the deployment's own says of itself, ``cgroup/<host>``
-    for what it costs this machine and ``link/<host>`` for what its links carry; ``database``;
-    ``rows`` for what stands in ``tables``, counted before and after a trial; ``balancer``;
-    ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or memory.
+    port, or another server where its role says so; ``inside`` for what a host of the deployment's
+    own says of itself, ``cgroup/<host>`` for what it costs this machine and ``link/<host>`` for
+    what its links carry; ``database``; ``rows`` for what stands in ``tables``, counted before and
+    after a trial; ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control group that
+    limits CPU or memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
     most, and several nodes less often each (``stats.gaps``), the details of processes twenty times
@@ -133,7 +156,7 @@ def stack_probes(
     for number, process in enumerate(generators, start=1):
         if process.pid is None:  # on another machine, which tells what can be told
             continue
-        families[f"{GENERATOR}-{number}"] = (process, _GENERATOR_GENERATIONS)
+        families[f"{GENERATOR}-{number}"] = (process, _DEEP)
     for name, (process, deep) in families.items():
         source, pid = f"process/{name}", _pid_of(process)
         probes += [
@@ -143,9 +166,11 @@ def stack_probes(
                 (ProcessDetailProbe, _DETAILS * interval_s),
             )
         ]
-    servers = sum(node.management_port is not None for node in stack.nodes)
-    for node in stack.nodes:
-        probes += _node_probes(node, interval_s, servers)
+    own = [*stack.servers, *stack.watched]
+    asked = sum(node.management_port is not None for node in stack.nodes)
+    asked += sum(server.counters is not None for server in own)
+    probes += [one for node in stack.nodes for one in _node_probes(node, interval_s, asked)]
+    probes += [one for server in own for one in _server_probes(server, interval_s, asked)]
     if stack.cluster is not None:
         every_s = source_interval_s("database", interval_s)
         probes.append(PostgresProbe("database", stack.cluster.admin_dsn, interval_s=every_s))
@@ -187,7 +212,7 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
     ]
 
 
-def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Probe]:
+def _node_probes(node: WatchedNode, interval_s: float, asked: int) -> list[Probe]:
     host = node.host.name
 
     def pid() -> int | None:
@@ -213,7 +238,32 @@ def _node_probes(node: WatchedNode, interval_s: float, servers: int) -> list[Pro
                 management_port=node.management_port,
                 service_port=urlsplit(node.url).port or 80,
                 host=host,
-                interval_s=source_interval_s("server", interval_s, servers),
+                interval_s=source_interval_s("server", interval_s, asked),
+            )
+        )
+    return probes
+
+
+def _server_probes(server: WatchedServer, interval_s: float, asked: int) -> list[Probe]:
+    probes: list[Probe] = []
+    if server.pid() is not None:  # else nobody here sees its process
+        source, host = f"process/{server.name}", server.host_name
+        probes += [
+            kind(source, server.pid, family=True, generations=_DEEP, host=host, interval_s=every_s)
+            for kind, every_s in (
+                (ProcessProbe, interval_s),
+                (ProcessDetailProbe, _DETAILS * interval_s),
+            )
+        ]
+    if server.counters is not None:
+        probes.append(
+            told_probe(
+                f"server/{server.name}",
+                server.counters,
+                address=server.address,
+                port=server.counters_port,
+                host=server.host_name,
+                interval_s=source_interval_s("server", interval_s, asked),
             )
         )
     return probes

@@ -64,6 +64,7 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("app", "database", "backend", "generator", "balancer", "broker"),
     ("sender", "receiver"),
     ("local", "remote"),
+    ("on", "off"),
     ("used", "total", "free"),
     (
         "young",

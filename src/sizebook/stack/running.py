@@ -14,27 +14,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import psutil
-
 from sizebook.hosts import Host, HostProcess, LinkEnd, LocalHost
-from sizebook.model.deployment import LOCAL, BalancerRole, Deployment, HostSpec, Mode
-from sizebook.model.errors import HostLacksError, TrialError, UsageError
+from sizebook.model.deployment import LOCAL, BalancerRole, Deployment, HostSpec, ServerRole
+from sizebook.model.errors import TrialError
 from sizebook.model.inventory import Inventory
 from sizebook.stack import balancer, postgres
 from sizebook.stack.balancer import Balancer
-from sizebook.stack.build import StackBuild
+from sizebook.stack.build import StackBuild, needed
 from sizebook.stack.database import Databases
-from sizebook.stack.endings import Ending, NodeEndedError, ending_of
+from sizebook.stack.endings import Ending, ending_of
+from sizebook.stack.given import Given, find_given, given_urls, is_own_url
 from sizebook.stack.hosting import Hosting
 from sizebook.stack.nodes import Node, NodeStarter
+from sizebook.stack.readiness import NATIVE_MIB, check_free, check_memory, wait_ready
+from sizebook.stack.servers import Server, ServerStarter
 
-NATIVE_MIB = 220
-"""What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
-DATABASE_MIB = 400
-_READY_TIMEOUT_S = 120.0
-_EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
-_EMULATED_READY_TIMEOUT_S = 420.0
-"""In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
 _STOPPED_WITHIN_S = 20.0
 """A node's own patience with what it is working on is 15 s."""
 _SOCKETS = "sizebook-ha-"
@@ -51,8 +45,12 @@ class RunningStack:
     database: HostProcess | None = None
     database_host: Host | None = None
     balancer: Balancer | None = None
+    servers: list[Server] = field(default_factory=list)
+    """Systems of a chapter's own that were started."""
     given: dict[str, str] = field(default_factory=dict)
     """Role to URL of what runs already, and is not ours."""
+    watched: list[Given] = field(default_factory=list)
+    """Those of them that may tell something of themselves."""
     versions: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
     """Logs and data of this start."""
@@ -75,6 +73,7 @@ class RunningStack:
     def targets(self) -> dict[str, str]:
         """Return role name to base URL; that of ``app`` is the balancer's where there is one."""
         urls = self.given | {node.role: node.url for node in reversed(self.nodes)}
+        urls |= {server.role.role: server.url for server in self.servers}
         return urls | ({"app": self.balancer.url} if self.balancer else {})
 
     def addresses(self) -> dict[str, str]:
@@ -85,6 +84,7 @@ class RunningStack:
         """Return name to process, in start order."""
         found = {"database-1": self.database} if self.database else {}
         found |= {node.name: node.process for node in self.nodes}
+        found |= {server.name: server.process for server in self.servers}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
 
     def know_hosts(self, hosts: Mapping[str, Host], callers: Sequence[HostSpec] = ()) -> None:
@@ -100,11 +100,13 @@ class RunningStack:
         """Keep the URLs of what runs already, and their names out of the bundle."""
         self.given = dict(targets)
         for role, url in targets.items():
-            self.addresses_elsewhere[urlsplit(url).hostname or url] = f"target {role}"
+            if not is_own_url(url):
+                self.addresses_elsewhere[urlsplit(url).hostname or url] = f"target {role}"
 
     def on_host(self, host: Host) -> dict[str, HostProcess]:
         """Return name to process of what runs on a host."""
         placed = {node.name: node.host for node in self.nodes}
+        placed |= {server.name: server.host for server in self.servers}
         if self.database_host is not None:
             placed["database-1"] = self.database_host
         return {
@@ -160,13 +162,13 @@ class RunningStack:
         node = self.node(name)
         node.heap_mib = heap_mib or node.role_heap_mib
         if node.host.name == LOCAL:
-            _check_free(node.heap_mib + NATIVE_MIB, None)
+            check_free(node.heap_mib + NATIVE_MIB)
         self.missed.discard(name)
         node.started_s = time.monotonic()
         node.process = node.start(node.heap_mib)
         if node.cpus:  # at once: it starts while others are measured
             node.host.set_cpus(node.process, node.cpus)
-        _wait_ready([node])
+        wait_ready([node])
         return node.ready_s
 
     @property
@@ -204,16 +206,19 @@ class StackRunner:
 
     def __init__(
         self,
-        build: StackBuild,
+        build: StackBuild | None,
         local: LocalHost,
         state: Path,
         inventory: Inventory | None = None,
     ) -> None:
-        """``inventory`` names the other machines that deployments may use."""
+        """``build`` is None where there is no reference stack, and none of its roles is started.
+
+        ``state`` is the project's; ``inventory`` names the other machines that deployments may use.
+        """
         self._build = build
         self._state = state
         self._inventory = inventory
-        self._databases = Databases(build, local, state)
+        self._local = local
         self._hosting = Hosting(build, local, state, inventory)
 
     @contextlib.contextmanager
@@ -236,19 +241,21 @@ class StackRunner:
             folder.mkdir(parents=True)
             hosts = undo.enter_context(self._hosting.opened(deployment, callers))
             stack.know_hosts(hosts, callers)
-            stack.know_targets(self._targets(deployment))
+            stack.know_targets(given_urls(deployment, self._inventory))
+            stack.watched = find_given(deployment, stack.given)
             started: list[tuple[Host, HostProcess]] = []
             planned = None
             if (database := deployment.database()) is not None:
                 host = hosts[database.host]
-                planned = self._databases.plan(database, host, folder, undo)
+                planned = self._databases().plan(database, host, folder, undo)
                 stack.cluster, stack.database_host = planned.cluster, host
                 stack.versions["postgresql"] = planned.version
             undo.callback(_stop_together, stack, started)
             self._start_nodes(deployment, stack, hosts)
             if planned is not None:
                 stack.database = planned.serve(lambda process: started.append((host, process)))
-            _wait_ready(stack.nodes)
+            wait_ready(stack.nodes)
+            self._start_servers(deployment, stack, hosts)
             stack.versions |= {
                 f"java {node.name}": java for node in stack.nodes if (java := node.printed_java())
             }
@@ -256,35 +263,41 @@ class StackRunner:
                 self._start_balancer(role, hosts[role.host], stack, started, undo)
             yield stack
 
-    def _targets(self, deployment: Deployment) -> dict[str, str]:
-        """Return the URLs of what runs already. Raises UsageError if no inventory names one."""
-        known = dict(self._inventory.targets) if self._inventory is not None else {}
-        for role in deployment.given:
-            if role not in known:
-                raise UsageError(
-                    found=f"role {role}, which runs already, at no known address",
-                    expected="an inventory that names its URL in 'targets'",
-                    next_step="give one with --inventory",
-                )
-        return {role: url for role, url in known.items() if role in deployment.given}
-
     def remove_partial(self) -> None:
         """Remove the templates that killed runs left half-made."""
-        self._databases.remove_partial()
+        if self._build is not None:
+            self._databases().remove_partial()
+
+    def _databases(self) -> Databases:
+        return Databases(needed(self._build), self._local, self._state)
 
     def _start_nodes(
         self, deployment: Deployment, stack: RunningStack, hosts: Mapping[str, Host]
     ) -> None:
         """Start the nodes of all roles, without waiting for them; ``pin`` comes later."""
         environment = stack.cluster.environment() if stack.cluster else {}
-        starter = NodeStarter(self._build, self._hosting.archive, stack.folder, environment)
-        for role in deployment.jvm_roles():
+        roles = deployment.jvm_roles()
+        if not roles:
+            return
+        starter = NodeStarter(needed(self._build), self._hosting.archive, stack.folder, environment)
+        for role in roles:
             targets, addresses = stack.targets(), stack.addresses()
             for number in range(1, role.nodes + 1):
                 name = f"{role.role}-{number}"
                 node = starter.start(name, role, hosts[role.host_of(number)], targets, addresses)
                 stack.nodes.append(node)
                 stack.versions[f"jvm {role.role}"] = node.jvm.title
+
+    def _start_servers(
+        self, deployment: Deployment, stack: RunningStack, hosts: Mapping[str, Host]
+    ) -> None:
+        """Start the systems of a chapter's own one after the other: each may call those before."""
+        starter = ServerStarter(self._state.parent, self._state, stack.folder)
+        for role in deployment.own_roles():
+            if isinstance(role, ServerRole):
+                server = starter.start(role, hosts[role.host], stack.targets(), stack.servers)
+                if said := starter.version(server):
+                    stack.versions[role.role] = said
 
     def _start_balancer(
         self,
@@ -318,60 +331,6 @@ class StackRunner:
 def _stop_together(stack: RunningStack, started: Sequence[tuple[Host, HostProcess]]) -> None:
     """Stop processes side by side: each takes a moment to end in good order."""
     every = [*started, *((node.host, node.process) for node in stack.nodes)]
+    every += [(server.host, server.process) for server in stack.servers]
     with ThreadPoolExecutor(max(1, len(every))) as pool:
         list(pool.map(lambda one: one[0].stop(one[1]), every))
-
-
-def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
-    """Raise HostLacksError if this machine has not the memory that the layout needs.
-
-    What runs on a host of the deployment's own has that host's memory.
-    """
-    needed = sum(host.memory_mib for host in deployment.hosts if not host.is_elsewhere)
-    for role in deployment.jvm_roles():
-        here = sum(role.host_of(number) == LOCAL for number in range(1, role.nodes + 1))
-        needed += here * (role.heap_mib + NATIVE_MIB)
-    if (database := deployment.database()) is not None and database.host == LOCAL:
-        needed += DATABASE_MIB
-    _check_free(needed, available_mib)
-
-
-def _check_free(needed: int, available_mib: int | None) -> None:
-    if available_mib is None:
-        available_mib = psutil.virtual_memory().available // 2**20
-    if needed > available_mib:
-        raise HostLacksError(
-            found=f"{available_mib} MiB of free memory",
-            expected=f"{needed} MiB for the heaps and what the processes take beside them",
-            next_step="end other programs, or choose fewer nodes or smaller heaps",
-        )
-
-
-def _wait_ready(nodes: Sequence[Node]) -> None:
-    """Wait until all nodes say they are ready; raise TrialError if one ends or takes too long.
-
-    Until then a JVM's optimising compiler (thread "C2 CompilerThre") waits for everybody else:
-    of a start's CPU time it takes half, for code that hardly any request runs.
-    """
-    waiting, unheld = list(nodes), list(nodes)
-    while waiting:
-        unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
-        for node in tuple(waiting):
-            seconds = time.monotonic() - node.started_s
-            emulated = node.host.mode in _EMULATED
-            timeout_s = _EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S
-            if node.answers():
-                node.ready_s = seconds
-                waiting.remove(node)
-            elif (ending := ending_of(node.process, node.heap_mib)) is not None:
-                raise NodeEndedError.of(ending)
-            elif seconds > timeout_s:
-                raise TrialError(
-                    found=f"node {node.name} not ready in {timeout_s:g} s: "
-                    f"{node.process.log_tail(3)}",
-                    expected="a node that becomes ready",
-                    next_step="try the same deployment by hand with 'sizebook stack up'",
-                )
-        time.sleep(0.02 if waiting else 0.0)
-    for node in nodes:
-        node.host.let_go(node.process)

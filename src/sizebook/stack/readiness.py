@@ -1,0 +1,82 @@
+"""What a start needs of this machine, and how long it is waited until all nodes are ready."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import psutil
+
+from sizebook.model.deployment import LOCAL, Deployment, Mode, ServerRole
+from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.stack.endings import NodeEndedError, ending_of
+from sizebook.stack.nodes import Node
+
+NATIVE_MIB = 220
+"""What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
+DATABASE_MIB = 400
+_READY_TIMEOUT_S = 120.0
+_EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
+_EMULATED_READY_TIMEOUT_S = 420.0
+"""In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
+
+
+def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
+    """Raise HostLacksError if this machine has not the memory that the layout needs.
+
+    What runs on a host of the deployment's own has that host's memory.
+    """
+    needed = sum(host.memory_mib for host in deployment.hosts if not host.is_elsewhere)
+    for role in deployment.jvm_roles():
+        here = sum(role.host_of(number) == LOCAL for number in range(1, role.nodes + 1))
+        needed += here * (role.heap_mib + NATIVE_MIB)
+    if (database := deployment.database()) is not None and database.host == LOCAL:
+        needed += DATABASE_MIB
+    needed += sum(
+        role.memory_mib
+        for role in deployment.own_roles()
+        if isinstance(role, ServerRole) and role.host == LOCAL
+    )
+    check_free(needed, available_mib)
+
+
+def check_free(needed: int, available_mib: int | None = None) -> None:
+    """Raise HostLacksError if so many MiB are not free."""
+    if available_mib is None:
+        available_mib = psutil.virtual_memory().available // 2**20
+    if needed > available_mib:
+        raise HostLacksError(
+            found=f"{available_mib} MiB of free memory",
+            expected=f"{needed} MiB for the heaps and what the processes take beside them",
+            next_step="end other programs, or choose fewer nodes or smaller heaps",
+        )
+
+
+def wait_ready(nodes: Sequence[Node]) -> None:
+    """Wait until all nodes say they are ready; raise TrialError if one ends or takes too long.
+
+    Until then a JVM's optimising compiler (thread "C2 CompilerThre") waits for everybody else:
+    of a start's CPU time it takes half, for code that hardly any request runs.
+    """
+    waiting, unheld = list(nodes), list(nodes)
+    while waiting:
+        unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
+        for node in tuple(waiting):
+            seconds = time.monotonic() - node.started_s
+            emulated = node.host.mode in _EMULATED
+            timeout_s = _EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S
+            if node.answers():
+                node.ready_s = seconds
+                waiting.remove(node)
+            elif (ending := ending_of(node.process, node.heap_mib)) is not None:
+                raise NodeEndedError.of(ending)
+            elif seconds > timeout_s:
+                raise TrialError(
+                    found=f"node {node.name} not ready in {timeout_s:g} s: "
+                    f"{node.process.log_tail(3)}",
+                    expected="a node that becomes ready",
+                    next_step="try the same deployment by hand with 'sizebook stack up'",
+                )
+        time.sleep(0.02 if waiting else 0.0)
+    for node in nodes:
+        node.host.let_go(node.process)
