@@ -21,6 +21,7 @@ from sizebook.cli import (
     gc,
     hosts,
     plan,
+    publish,
     run,
     size,
     stack,
@@ -44,6 +45,7 @@ app.command("run")(run.run)
 app.command("build")(build.build)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
+app.command("publish")(publish.publish)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
 app.command("size")(size.size)

@@ -29,6 +29,7 @@ from sizebook.lab import calibration
 from sizebook.lab.archive import AS_MEASURED
 from sizebook.store import Project
 from sizebook.store.bundles import RECORD
+from sizebook.store.digest import list_digests
 from sizebook.store.left_out import LEFT_OUT
 
 OF_THE_MOMENT = "of-the-moment"
@@ -134,7 +135,9 @@ def _stage(bundles: Iterable[AuditedBundle], folder: Path) -> None:
     folder.mkdir(parents=True)
     for each in bundles:
         bundle = each.bundle
-        names = [RECORD, *bundle.record.files, *([LEFT_OUT] if bundle.left_out else [])]
+        names = [RECORD, *bundle.record.files]
+        if bundle.left_out:
+            names += [LEFT_OUT, *list_digests(bundle.path)]
         for name in names:
             target = folder / bundle.id / name
             target.parent.mkdir(parents=True, exist_ok=True)
