@@ -55,8 +55,7 @@ class ProgressLine:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What happened to one chapter: ran, up to date, taken from a round, or failed with the cell and
-    its message."""
+    """What happened to one chapter: ran, up to date, taken from a round; or where it failed."""
 
     chapter: str
     state: State

@@ -50,15 +50,14 @@ def audit(
     options = Options(replay=replay and not quick, site=site and not quick)
     with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
         try:
-            if published:
+            target = None if published else _find_target(path, chapter, Path(folder).resolve())
+        except BundleError as error:
+            report = refuse_archive(path.name, error)
+        else:
+            if target is None:
                 report = audit_published(find_project(), chapter, options, _say)
             else:
-                target = _find_target(path, chapter, Path(folder).resolve())
                 report = run_audit(target, options, _say)
-        except BundleError as error:
-            if path is None:
-                raise
-            report = refuse_archive(path.name, error)
     if as_json:
         print_json(report.as_json())
     else:

@@ -180,8 +180,8 @@ class Bundle:
             raise BundleError(
                 found=f"bundle {self.id} without {name}",
                 expected="a bundle with it",
-                next_step="measure the trial on this machine; published ones answer only what their "
-                "pages asked",
+                next_step="measure the trial on this machine: published ones answer no more than "
+                "their pages asked",
             )
         try:
             rows = self._rows.get(name, lambda: self._verify_table(name))

@@ -62,8 +62,8 @@ def run_audit(
 ) -> AuditReport:
     """Audit a target and return what was found; ``say`` is told what is being done.
 
-    ``report`` is what was found of it before. Measures nothing and writes nothing but in a temporary folder, so that it may run while a
-    measurement does.
+    ``report`` is what was found of it before. Measures nothing and writes nothing but in a
+    temporary folder, so that it may run while a measurement does.
     """
     report = report or AuditReport(target.words)
     report.skipped += _skipped(target, options)

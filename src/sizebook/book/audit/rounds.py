@@ -1,4 +1,4 @@
-"""Published rounds as such: packs, signatures, size, privacy; their results are audited as others."""
+"""Published rounds as such: packs, signatures, size, privacy."""
 
 from __future__ import annotations
 

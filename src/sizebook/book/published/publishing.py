@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizebook.book.chapters import Chapter
+from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
 from sizebook.book.published.privacy import Private, find_private
 from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
@@ -94,7 +94,7 @@ def _make_packs(
 ) -> list[PackRecord]:
     packs: dict[str, Published] = newest_packs(find_rounds(project))
     chosen = [choose(project, each, replicates) for each in chapters]
-    _need_calibration(chosen, packs)
+    _need_calibration(project, chosen, packs)
     new = []
     for each in chosen:
         with tempfile.TemporaryDirectory(prefix="sizebook-publish-") as folder:
@@ -110,10 +110,13 @@ def _make_packs(
     return new
 
 
-def _need_calibration(chosen: Sequence[Chosen], packs: Mapping[str, Published]) -> None:
+def _need_calibration(
+    project: Project, chosen: Sequence[Chosen], packs: Mapping[str, Published]
+) -> None:
     names = {each.chapter.id for each in chosen} | packs.keys()
     measured = [each.chapter.id for each in chosen if each.own]
-    if measured and calibration.CHAPTER not in names:
+    has_one = any(each.id == calibration.CHAPTER for each in find_chapters(project.root))
+    if measured and has_one and calibration.CHAPTER not in names:
         raise UsageError(
             found=f"{measured[0]} without the {calibration.CHAPTER}",
             expected="the calibration first: it says what differences mean on that machine",
