@@ -22,7 +22,7 @@ _SHOWN = 12
 
 
 def audit(
-    path: Path = typer.Argument(
+    path: Path | None = typer.Argument(
         None, help="A bundle, a folder of bundles, or an archive of them, that somebody sent."
     ),
     published: bool = typer.Option(False, help="Audit data/published instead of the own run."),
@@ -52,6 +52,7 @@ def audit(
         try:
             target = None if published else _find_target(path, chapter, Path(folder).resolve())
         except BundleError as error:
+            assert path is not None  # none but an archive is unpacked here
             report = refuse_archive(path.name, error)
         else:
             if target is None:

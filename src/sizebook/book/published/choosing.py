@@ -54,6 +54,11 @@ class Chosen:
         return min(map(len, blocks.values()), default=0)
 
 
+def measures(chapter: Chapter) -> bool:
+    """Return whether a chapter has trials: it has a profile then, for how many and how long."""
+    return any(parameter.name == "profile" for parameter in chapter.parameters)
+
+
 def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATES) -> Chosen:
     """Return what is published of a chapter.
 
@@ -63,7 +68,7 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
     """
     page = _open_page(project, chapter)
     recorded = page.run.get("parameters", {})
-    if not any(parameter.name == "source" for parameter in chapter.parameters):
+    if not measures(chapter):
         return Chosen(chapter, page, (), ())
     if recorded.get("source") != "measure":
         raise UsageError(

@@ -14,6 +14,7 @@ from sizebook.book.audit.outputs import ExecutedPage, read_cells, read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import RunOutcome, hash_cells
+from sizebook.book.published.choosing import measures
 from sizebook.model.errors import UserError
 from sizebook.store import Project
 from sizebook.store.rounds import PAGES, find_rounds, newest_packs, open_published
@@ -30,8 +31,7 @@ def is_published(project: Project, chapter: Chapter) -> bool:
 
 def needs_trials(project: Project, chapter: Chapter) -> bool:
     """Return whether a chapter shows trials of its own that no round has."""
-    takes = any(parameter.name == "source" for parameter in chapter.parameters)
-    return takes and not is_published(project, chapter)
+    return measures(chapter) and not is_published(project, chapter)
 
 
 def take_page(project: Project, chapter: Chapter, given: Mapping[str, Any]) -> RunOutcome | None:
