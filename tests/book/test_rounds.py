@@ -245,6 +245,6 @@ def test_packs_are_the_same_for_the_same_files_and_hold_plain_ones_only(tmp_path
         with pytest.raises(BundleError, match="no plain file"):
             unpack(tmp_path / "bad", tmp_path / "into")
         shutil.rmtree(tmp_path / "into")
-    (tmp_path / "cut").write_bytes(one[:-20])
+    (tmp_path / "cut").write_bytes(one[: len(one) // 2])
     with pytest.raises(BundleError, match="cannot be read"):
         read_pack(tmp_path / "cut")
