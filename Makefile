@@ -1,9 +1,11 @@
 # The command line does the work; these are its short names. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lab chapter build pdf audit doctor bench clean lint
+.PHONY: help setup book test lab chapter build pdf audit publish doctor bench clean lint
 
 PROFILE ?= quick
-SOURCE ?= measure
+# FROM=published takes what came with the book: no Java, no database, nothing is measured.
+FROM ?=
+SOURCE ?= $(or $(FROM),measure)
 ARGS ?=
 VENV ?= .venv
 # An active conda environment made from environment.yml is used as it is.
@@ -14,9 +16,9 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
 
 setup:  ## install what is missing: Python packages by hash, the stack's build, Debian packages
-	@VENV=$(VENV) bash env/setup.sh
+	@VENV=$(VENV) FROM=$(FROM) bash env/setup.sh
 
-book: setup  ## measure every chapter (PROFILE=smoke|quick|full) and build the book
+book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published: none) and build
 	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)
 	@$(SIZEBOOK) build
 
@@ -32,6 +34,9 @@ pdf:  ## build the site and print the whole book: _build/sizebook.pdf (needs Chr
 
 audit: setup  ## recompute every figure, table, number and claim from bundles, and compare
 	@$(SIZEBOOK) audit $(ARGS)
+
+publish: setup  ## put the own run into a round: make publish ROUND=2026-01-31 ARGS="--sign KEY"
+	@$(SIZEBOOK) publish --round $(or $(ROUND),$(error name the round: ROUND=2026-01-31)) $(ARGS)
 
 lab: setup  ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter lab --notebook-dir=. $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)

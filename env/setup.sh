@@ -8,6 +8,10 @@ venv=${VENV:-.venv}
 say() { printf 'setup: %s\n' "$*"; }
 stop() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+# With FROM=published nothing is measured: Python packages are all that it takes.
+packages=env/apt.txt
+[ "${FROM:-}" = published ] && packages=/dev/null
+
 # 1. Programs from the system.
 missing=()
 while read -r package command _; do
@@ -18,7 +22,7 @@ while read -r package command _; do
   elif ! command -v "$command" >/dev/null 2>&1; then
     missing+=("$package")
   fi
-done < env/apt.txt
+done < "$packages"
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     say "installing ${missing[*]}"
@@ -57,6 +61,8 @@ else
     cp env/requirements.lock "$stamp"
   fi
 fi
+
+[ "${FROM:-}" = published ] && exit 0
 
 # 3. The reference stack.
 "$bin/sizebook" stack build

@@ -120,27 +120,6 @@ def test_an_archive_is_audited(book: Path, tmp_path: Path, monkeypatch: pytest.M
     assert (code, [one["rule"] for one in json.loads(text)["findings"]]) == (1, ["AU101-record"])
 
 
-def test_published_data_are_audited(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bundles and notebooks that came with the book are checked and replayed where they are."""
-    round_one = book / "data" / "published" / "round-1"
-    shutil.move(book / "data" / "runs" / "tiny", round_one / "bundles")
-    shutil.move(book / "book" / "chapters" / "tiny.ipynb", round_one / "tiny.ipynb")
-    code, text = command(monkeypatch, book, "--published", "--json")
-    said = json.loads(text)
-    assert [one for one in said["findings"] if one["severity"] == "error"] == []
-    assert (code, said["verified"]) == (0, True)
-    assert said["counts"]["numbers"] == {"checked": 4, "verified": 4}
-    assert {one["place"] for one in said["findings"] if one["severity"] == "note"} == {
-        "round-1/tiny#clock"
-    }
-    (round_one / "tiny.ipynb").rename(round_one / "unheard.ipynb")
-    code, text = command(monkeypatch, book, "--published", "--quick")
-    assert code == 1
-    assert "error AU306-no-template round-1/unheard" in text
-    with pytest.raises(UsageError):
-        command(monkeypatch, book, "--published", "--quick", "--chapter", "none")
-
-
 def test_bad_usage_is_said(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two targets at once is exit code 2; nothing there, or an unknown chapter, a UsageError."""
     assert command(monkeypatch, book, "--published", str(book))[0] == 2

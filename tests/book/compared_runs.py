@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import hashlib
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -18,8 +19,11 @@ from sizebook.book.notebooks import run_chapter
 from sizebook.hosts.machine import local_facts
 from sizebook.lab.archive import present_fingerprints
 from sizebook.stats.histograms import write_interval_log
-from sizebook.store import BundleWriter, Project, cache_key
+from sizebook.store import BundleWriter, Project, cache_key, find_bundles, open_bundle
+from sizebook.store.digest import write_digest
 from sizebook.store.fingerprints import fingerprint_machine
+from sizebook.store.packs import pack, published_files
+from sizebook.store.rounds import PackRecord, RoundRecord
 
 DAY = "2026-03-04"
 ROUND = "2026-03-05"
@@ -66,10 +70,26 @@ def make_run(
 
 
 def publish(run: Path, project: Path, date: str = ROUND) -> Path:
-    """Copy a run's pages and trials into a project as the round of a date; give its folder."""
+    """Write a run's page and trials into a project as the round of a date; give its folder."""
     folder = project / "data" / "published" / date
-    shutil.copytree(run / "book" / "chapters", folder / "chapters")
-    shutil.copytree(run / "data" / "runs", folder / "runs")
+    folder.mkdir(parents=True)
+    page = run / "book" / "chapters" / "tiny.ipynb"
+    files = {"chapters/tiny.ipynb": page.read_bytes()}
+    for path in find_bundles(run / "data" / "runs"):
+        bundle = open_bundle(path)
+        digest = write_digest(bundle.columns.height, {})
+        named = published_files(bundle, digest)
+        files |= {f"{bundle.id}/{name}": data for name, data in named.items()}
+    pack(folder / "tiny.tar.xz", files)
+    data = (folder / "tiny.tar.xz").read_bytes()
+    record = PackRecord(
+        chapter="tiny", file="tiny.tar.xz", sha256=hashlib.sha256(data).hexdigest(),
+        bytes=len(data), trials=6, profile="quick", replicates=3, machine="", facts=None,
+        stack="", jvm="", harness="", capture_version=0, first_utc="", last_utc="",
+        left_out=("requests.parquet",), commit="unknown",
+    )  # fmt: skip
+    index = RoundRecord(name=date, replicates=3, packs=(record,))
+    (folder / "round.json").write_text(index.model_dump_json())
     return folder
 
 

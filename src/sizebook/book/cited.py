@@ -17,6 +17,7 @@ from sizebook.model.trial import TrialSpec
 from sizebook.model.verdict import VERDICTS
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
+from sizebook.store.rounds import list_rounds, open_published
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
@@ -84,7 +85,10 @@ class ProjectBundles:
     def _folders(self) -> dict[str, list[Path]]:
         project = Project(self.root)
         folders: dict[str, list[Path]] = {}
-        for place in (project.runs, project.published):
+        places = [project.runs]
+        if list_rounds(project):
+            places.append(open_published(project))
+        for place in places:
             for path in find_bundles(place):
                 folders.setdefault(path.name, []).append(path)
         return folders

@@ -25,7 +25,7 @@ from sizebook.lab.inventories import inventory_fingerprint
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
 
-State = Literal["ran", "up to date", "failed"]
+State = Literal["ran", "up to date", "published", "failed"]
 
 STAMP = "sizebook_run"
 """Where the metadata of an executed notebook say how it was made."""
@@ -55,7 +55,7 @@ class ProgressLine:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What happened to one chapter: ran, up to date, or failed with the cell and its message."""
+    """What happened to one chapter: ran, up to date, taken from a round; or where it failed."""
 
     chapter: str
     state: State
@@ -144,7 +144,9 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     contents += sorted((root / "data" / "reported").glob("*.csv"))
     runs = root / "data" / "runs"
     names = (chapter.id, calibration.CHAPTER, *chapter.borrows)
-    bundles = [*(runs / name for name in names), root / "data" / "published"]
+    bundles = [runs / name for name in names]
+    if parameters.get("source") == "published":
+        bundles.append(root / "data" / "published")
     listing = [
         (file.relative_to(root).as_posix(), file.stat().st_size)
         for folder in dict.fromkeys(bundles)

@@ -48,6 +48,7 @@ from sizebook.book.sphinx_nodes import (
 )
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
+from sizebook.book.sphinx_rounds import RoundsDirective
 from sizebook.book.trial_pages import write_trial_pages
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
@@ -254,6 +255,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
     app.add_directive("sbregistry", RegistryDirective)
+    app.add_directive("sbrounds", RoundsDirective)
     app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
     app.add_css_file("sizebook.css", priority=900)
     app.connect("config-inited", _add_templates, priority=900)  # behind the themes

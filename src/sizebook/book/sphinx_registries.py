@@ -79,7 +79,7 @@ def _metrics() -> nodes.Element:
         (m.title, m.unit, m.better, "yes" if m.transferable else "no", m.definition)
         for m in METRICS.values()
     ]
-    return _table(("Metric", "Unit", "Better", "Transferable", "Definition"), rows)
+    return registry_table(("Metric", "Unit", "Better", "Transferable", "Definition"), rows)
 
 
 def _counters() -> nodes.Element:
@@ -87,7 +87,7 @@ def _counters() -> nodes.Element:
         (c.name, c.source, c.unit, c.kind, c.meaning + (f", by {c.label}" if c.label else ""))
         for c in COUNTERS.values()
     ]
-    return _table(("Counter", "Source", "Unit", "Kind", "Meaning"), rows, literal=1)
+    return registry_table(("Counter", "Source", "Unit", "Kind", "Meaning"), rows, literal=1)
 
 
 def _limiters() -> nodes.Element:
@@ -95,7 +95,7 @@ def _limiters() -> nodes.Element:
         (name, "shown only" if threshold is None else f"{threshold:.0f}", meaning)
         for name, threshold, meaning in describe_kinds().iter_rows()
     ]
-    return _table(("Limiter", "Named from (%)", "What it is"), rows, literal=1)
+    return registry_table(("Limiter", "Named from (%)", "What it is"), rows, literal=1)
 
 
 def _profiles() -> nodes.Element:
@@ -112,16 +112,20 @@ def _profiles() -> nodes.Element:
         for p in PROFILES.values()
     ]
     heads = ("Profile", "Replicates", "Fresh start for", "Longest conditioning (s)", "Warm-up (s)")
-    return _table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
+    return registry_table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
 
 
 def _settings() -> nodes.Element:
     rows = [("app, backend", name, value) for name, value in PROPERTIES.items()]
     rows += [("database", name, value) for name, value in DATABASE_SETTINGS.items()]
-    return _table(("Role", "Setting", "Property, or value that differs from the default"), rows)
+    return registry_table(
+        ("Role", "Setting", "Property, or value that differs from the default"), rows
+    )
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], literal: int = 0) -> nodes.Element:
+def registry_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], literal: int = 0
+) -> nodes.Element:
     """Return a table; the first ``literal`` columns are set as code."""
     group = nodes.tgroup(cols=len(heads))
     group += [nodes.colspec(colwidth=1) for _ in heads]

@@ -10,6 +10,7 @@ from sizebook.model.criterion import Criterion
 from sizebook.stats.quantiles import is_supported
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.derived import derived
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Meeting:
     """Why the criterion is not kept; empty when it is."""
 
 
+@derived(kind=Meeting)
 def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
     """Return whether the measured phase of a trial keeps the criterion.
 

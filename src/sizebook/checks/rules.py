@@ -9,6 +9,7 @@ from sizebook.model.errors import BundleError
 from sizebook.model.verdict import VERDICTS, Finding, Judgement, Verdict
 from sizebook.store import Bundle
 from sizebook.store.asking import ask_all
+from sizebook.store.derived import derive
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Rule:
     function: Callable[[Bundle], Answer]
 
     def __call__(self, bundle: Bundle) -> Finding:
+        return derive(bundle, self.id, lambda: self._find(bundle), Finding)
+
+    def _find(self, bundle: Bundle) -> Finding:
         try:
             answer = self.function(bundle)
         except DoesNotApply as reason:

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from sizebook.checks.facts import (
     change_of,
     measured_mark,
-    measured_requests,
     refuse_change,
     refuse_passes,
     undisturbed,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.bundle import PhaseMark
 from sizebook.model.verdict import Verdict
 from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
 from sizebook.stats.windows import choose_width, windows
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.derived import derive
 from sizebook.store.once import Once
 
 UNSURE = 0.20
@@ -50,7 +51,7 @@ class Steadiness:
         return (self.end_ns - self.crop_ns) / 1e9
 
 
-_KNOWN = Once[str, Steadiness]()
+_KNOWN = Once[str, Steadiness | None]()
 """By the bundle's checksum: every rule and measure of a trial asks, the answer is always one."""
 
 
@@ -61,7 +62,13 @@ def steady_of(bundle: Bundle) -> Steadiness:
     results are whole passes: windows would cut these into pieces that differ by what the scenario
     does in them.
     """
-    return _KNOWN.get(bundle.sha256, lambda: _judge(bundle))
+    refuse_passes(bundle)
+    refuse_change(bundle)
+    mark = measured_mark(bundle)
+    found = derive(bundle, "checks.steady", lambda: _known(bundle, mark), Steadiness, always=True)
+    if found is None:
+        raise DoesNotApply("no request in the measured phase")
+    return found
 
 
 def counted(bundle: Bundle) -> RequestColumns:
@@ -80,12 +87,17 @@ def counted(bundle: Bundle) -> RequestColumns:
     return rows.since(crop_ns)
 
 
-def _judge(bundle: Bundle) -> Steadiness:
+def _known(bundle: Bundle, mark: PhaseMark) -> Steadiness | None:
+    return _KNOWN.get(bundle.sha256, lambda: _judge(bundle, mark))
+
+
+def _judge(bundle: Bundle, mark: PhaseMark) -> Steadiness | None:
+    """Return what the requests say; None without any in the measured phase."""
     # What the tests of a trend need, loaded while other rules' threads wait for the requests.
     importlib.import_module("scipy.special")
-    refuse_passes(bundle)
-    refuse_change(bundle)
-    mark, rows = measured_mark(bundle), measured_requests(bundle)
+    rows = bundle.columns.only("phase", "measured")
+    if rows.height == 0:
+        return None
     width_ns = choose_width(rows.height, mark.end_ns - mark.begin_ns)
     if width_ns is None:
         reason = f"{rows.height} requests are too few for windows"

@@ -22,7 +22,7 @@ _SHOWN = 12
 
 
 def audit(
-    path: Path = typer.Argument(
+    path: Path | None = typer.Argument(
         None, help="A bundle, a folder of bundles, or an archive of them, that somebody sent."
     ),
     published: bool = typer.Option(False, help="Audit data/published instead of the own run."),
@@ -38,18 +38,27 @@ def audit(
     Without PATH: this checkout's own run. Measures nothing and needs no measurement lock. Exit
     code 0 if no error was found, 1 if there was one.
     """
-    from sizebook.book.audit.auditing import Options, refuse_archive, run_audit
+    from sizebook.book.audit.auditing import (
+        Options,
+        audit_published,
+        refuse_archive,
+        run_audit,
+    )
 
     if path is not None and published:
         raise typer.BadParameter("PATH and --published are two different things to audit")
     options = Options(replay=replay and not quick, site=site and not quick)
     with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
         try:
-            target = _find_target(path, published, chapter, Path(folder).resolve())
+            target = None if published else _find_target(path, chapter, Path(folder).resolve())
         except BundleError as error:
+            assert path is not None  # none but an archive is unpacked here
             report = refuse_archive(path.name, error)
         else:
-            report = run_audit(target, options, _say)
+            if target is None:
+                report = audit_published(find_project(), chapter, options, _say)
+            else:
+                report = run_audit(target, options, _say)
     if as_json:
         print_json(report.as_json())
     else:
@@ -57,14 +66,14 @@ def audit(
     raise typer.Exit(1 if report.number_of("error") else 0)
 
 
-def _find_target(path: Path | None, published: bool, chapters: list[str], into: Path) -> Target:
+def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
     """Return what the words on the command line name; an archive is unpacked into a folder."""
-    from sizebook.book.audit.targets import folder_target, own_target, published_target
+    from sizebook.book.audit.targets import folder_target, own_target
     from sizebook.book.crate.received import is_crate_archive, unpack_crate
     from sizebook.store.received import unpack_bundles
 
     if path is None:
-        return (published_target if published else own_target)(find_project(), chapters)
+        return own_target(find_project(), chapters)
     if not path.exists():
         raise UsageError(
             found=f"nothing at {path}",

@@ -22,6 +22,7 @@ from sizebook.cli import (
     hosts,
     new,
     plan,
+    publish,
     run,
     size,
     stack,
@@ -45,6 +46,7 @@ app.command("run")(run.run)
 app.command("build")(build.build)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
+app.command("publish")(publish.publish)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
 app.command("size")(size.size)

@@ -29,15 +29,29 @@ def run(
     What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
     """
     from sizebook.book.notebooks import run_chapter
+    from sizebook.book.published.pages import (
+        SOURCE,
+        needs_trials,
+        refuse_unpublished,
+        take_page,
+    )
     from sizebook.cli.selection import select
 
     use_inventory(inventory)
-    root = find_project().root
-    selected = select(root, chapter or [], profile, source, param)
+    project = find_project()
+    selected = select(project.root, chapter or [], profile, source, param)
     failed = 0
     for each, parameters in selected:
         shown = _Line()
-        outcome = run_chapter(root, each, parameters, force=force, on_progress=shown.update)
+        outcome = None
+        if source == SOURCE and not force:
+            outcome = take_page(project, each, parameters)
+        if outcome is None and source == SOURCE and needs_trials(project, each):
+            outcome = refuse_unpublished(each)
+        if outcome is None:
+            outcome = run_chapter(
+                project.root, each, parameters, force=force, on_progress=shown.update
+            )
         shown.close()
         print(_summary(outcome, shown.pace), flush=True)
         failed += outcome.state == "failed"
@@ -84,5 +98,7 @@ def _summary(outcome: RunOutcome, pace: str = "") -> str:
         return f"{outcome.chapter}: failed{where}: {outcome.error}"
     if outcome.state == "up to date":
         return f"{outcome.chapter}: up to date"
+    if outcome.state == "published":
+        return f"{outcome.chapter}: taken as published"
     measured = f" (measured in {pace})" if pace else ""
     return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}"

@@ -23,7 +23,7 @@ from sizebook.stack.build import stack_fingerprint
 from sizebook.stack.jvms import choose_jvm, find_jvms
 from sizebook.stack.servers import server_fingerprint
 from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
-from sizebook.store.bundles import newest_by_key
+from sizebook.store.bundles import newest_by_key, newest_of
 from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
 from sizebook.store.tasting import taste_bundles
 
@@ -101,12 +101,10 @@ class Archive:
                 expected="bundles of that chapter and profile",
                 next_step="choose another source or profile, or measure",
             )
-        newest: dict[str, Bundle] = {}
-        for bundle in sorted(chosen, key=lambda b: b.record.execution.started_utc):
-            newest[_identity(bundle)] = bundle
+        newest = newest_of(sorted(chosen, key=_started), _identity)
         if taken_as_measured():
-            return tuple(Trial(bundle) for bundle in newest.values())
-        return tuple(mark_trial(self._project, bundle) for bundle in newest.values())
+            return tuple(Trial(bundle) for bundle in newest)
+        return tuple(mark_trial(self._project, bundle) for bundle in newest)
 
 
 def taken_as_measured() -> bool:
@@ -150,7 +148,7 @@ def mark_trial(project: Project, bundle: Bundle, own: Sequence[Bundle] = ()) -> 
 
 def _is_own(project: Project, folder: Path) -> bool:
     """Return whether bundles of a folder were made here, or came with the book."""
-    places = (project.runs, project.published)
+    places = (project.runs, project.published, project.state / "published")
     return any(folder.resolve().is_relative_to(place.resolve()) for place in places)
 
 
@@ -221,6 +219,10 @@ def readable_bundles(folder: Path) -> list[Bundle]:
         except BundleError as error:  # kept for the audit; its trial is measured again
             print(f"left out: {error}", file=sys.stderr)
     return bundles
+
+
+def _started(bundle: Bundle) -> str:
+    return bundle.record.execution.started_utc
 
 
 def _identity(bundle: Bundle) -> str:

@@ -7,14 +7,14 @@ calibration chapter shows the same trials that others look up to state their sha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
 from sizebook.checks.criteria import meet
 from sizebook.checks.sets import good_per_s
-from sizebook.lab.archive import present_fingerprints, readable_bundles
+from sizebook.lab.archive import present_fingerprints, readable_bundles, taken_as_measured
 from sizebook.lab.deployments import null_server
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Session, Setup, Treat, plan_sessions
@@ -26,6 +26,7 @@ from sizebook.model.criterion import Criterion
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals
 from sizebook.model.records import Scalar
+from sizebook.model.trial import TrialSpec
 from sizebook.stats.noise import NoiseFloor, noise_floor
 from sizebook.stats.search import boundary, next_level
 from sizebook.store import Bundle, Project
@@ -228,16 +229,30 @@ def find_floor(project: Project, measure: Measure = good_per_s) -> NoiseFloor:
 def _calibrated(project: Project, experiment: str) -> list[Bundle]:
     """Return the calibration's completed trials of the most thorough profile there is."""
     best: dict[str, list[Bundle]] = defaultdict(list)
-    for bundle in readable_bundles(project.runs / CHAPTER):
+    there = readable_bundles(project.runs / CHAPTER)
+    for bundle in there:
         spec = bundle.record.trial
         if (
             spec.experiment == experiment
             and spec.purpose == "measured"
             and bundle.record.outcome == "completed"
-            and _same_instrument(bundle.record.fingerprints, present_fingerprints(project, spec))
+            and _same_instrument(bundle.record.fingerprints, _now(project, spec, there))
         ):
             best[spec.profile].append(bundle)
     return best[max(best, key=list(PROFILES).index)] if best else []
+
+
+def _now(project: Project, spec: TrialSpec, there: Sequence[Bundle]) -> Fingerprints:
+    """Return the fingerprints of a measurement here and now.
+
+    A replay of what was measured elsewhere takes its machine, as its calibration says it.
+    """
+    now = present_fingerprints(project, spec)
+    if not taken_as_measured():
+        return now
+    then = max(there, key=lambda one: one.record.execution.started_utc).record.fingerprints
+    kept = {"machine": then.machine, "capture_version": then.capture_version}
+    return now.model_copy(update=kept)
 
 
 def _by_level(bundles: Iterable[Bundle], factor: str) -> dict[Scalar, list[Bundle]]:

@@ -29,6 +29,7 @@ from sizebook.model.errors import UsageError
 from sizebook.model.records import Scalar
 from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Bundle, Project, find_project
+from sizebook.store.rounds import open_published
 
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
 
@@ -249,7 +250,9 @@ class ChapterLab:
         return self.profile.conditioning_s if asked_s is None else asked_s
 
     def _folder(self) -> Path:
-        folder = self.project.published if self.source == "published" else Path(self.source)
+        if self.source == "published":
+            return open_published(self.project)
+        folder = Path(self.source)
         if not folder.is_absolute():
             folder = self.project.root / folder
         if not folder.is_dir():

@@ -14,6 +14,7 @@ from sizebook.lab.trials import Measure
 from sizebook.report.measures import at_end, runs
 from sizebook.report.rises import per_rise, risen, rises
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 Direction = Literal["write", "sync", "read", "reread"]
 
@@ -111,6 +112,7 @@ def ways(bundle: Bundle) -> tuple[str, ...]:
     return tuple(found["label"].unique().sort())
 
 
+@derived()
 def network_mb_per_s(bundle: Bundle) -> float | None:
     """Return the megabytes (1e6 bytes) a second of a pass that fetched bytes, median of passes."""
     found = runs(bundle)
@@ -120,6 +122,7 @@ def network_mb_per_s(bundle: Bundle) -> float | None:
     return _MEGA * rate if isinstance(rate, float) else None
 
 
+@derived()
 def variation_percent(bundle: Bundle) -> float | None:
     """Return by how many percent of their mean the times of a trial's jobs scatter.
 

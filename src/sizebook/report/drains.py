@@ -17,6 +17,7 @@ from sizebook.report.limiter_kinds import Kind
 from sizebook.report.limiter_window import Use, Window
 from sizebook.report.rises import rises
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 APP = "server/app-"
 DRAINS: dict[str, type[pl.DataType]] = {
@@ -27,6 +28,7 @@ DRAINS: dict[str, type[pl.DataType]] = {
 _GOOD = 200
 
 
+@derived()
 def drains(bundle: Bundle) -> pl.DataFrame:
     """Return one row a whole drain that began in the measured phase: ``DRAINS``, in order.
 

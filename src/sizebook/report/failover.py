@@ -26,6 +26,7 @@ from sizebook.report.charts import panels
 from sizebook.report.theme import PALETTE
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.derived import derived
 
 LOST_SESSION = "session lost"
 KINDS: Mapping[str, str] = {
@@ -53,6 +54,7 @@ def outage(bundle: Bundle) -> StackEvent | None:
     return next((event for event in events if event.action in _OUTAGES), None)
 
 
+@derived()
 def failures_by_kind(bundle: Bundle) -> dict[str, int]:
     """Return how many requests failed for each of ``KINDS``, all phases."""
     rows = bundle.columns
@@ -82,6 +84,7 @@ def failed(bundle: Bundle) -> float:
     return float(sum(failures_by_kind(bundle).values()))
 
 
+@derived()
 def mean_ms(bundle: Bundle) -> float | None:
     """Return the mean latency of the good requests that count, in ms; None without any."""
     rows = counted(bundle).only("error", "")
@@ -91,6 +94,7 @@ def mean_ms(bundle: Bundle) -> float | None:
 def acknowledged(table: str) -> Measure:
     """Return a measure: rows of a table that clients were told are safe, all phases."""
 
+    @derived(table)
     def measure(bundle: Bundle) -> float | None:
         filled = bundle.record.trial.stored().get(table)
         return None if filled is None else float(accounting.acknowledged(bundle.columns, filled))
@@ -101,6 +105,7 @@ def acknowledged(table: str) -> Measure:
 def unsure(table: str) -> Measure:
     """Return a measure: rows of a table that may be there though nobody was told so."""
 
+    @derived(table)
     def measure(bundle: Bundle) -> float | None:
         filled = bundle.record.trial.stored().get(table)
         return None if filled is None else float(accounting.unsure(bundle.columns, filled))
@@ -108,6 +113,7 @@ def unsure(table: str) -> Measure:
     return measure
 
 
+@derived()
 def first_failure_s(bundle: Bundle) -> float | None:
     """Return the seconds from the outage to the start of the first request after it that failed."""
     event = outage(bundle)
@@ -116,6 +122,7 @@ def first_failure_s(bundle: Bundle) -> float | None:
     return None if event is None or not later.size else float(later.min() - event.begin_ns) / 1e9
 
 
+@derived()
 def last_failure_s(bundle: Bundle) -> float | None:
     """Return the seconds from the outage until the last failed request was over; None without."""
     event, rows = outage(bundle), _failed_rows(bundle)
@@ -132,6 +139,7 @@ def recovered_s(limit_ms: float, width_s: float = 0.5) -> Measure:
     window is at most ``limit_ms``. None if there is no such window, or no outage.
     """
 
+    @derived(limit_ms, width_s)
     def measure(bundle: Bundle) -> float | None:
         event, mark = outage(bundle), bundle.record.execution.phase("measured")
         if event is None or mark is None:
@@ -151,6 +159,7 @@ def recovered_s(limit_ms: float, width_s: float = 0.5) -> Measure:
     return measure
 
 
+@derived()
 def users_hit(bundle: Bundle) -> float:
     """Return how many users had a request that failed, for whatever reason."""
     return float(np.unique(_failed_rows(bundle)["user"]).size)
@@ -215,27 +224,14 @@ def around(trials: Sequence[Trial], factor: str, width_s: float = 0.25) -> pl.Da
     """
     parts = []
     for trial in trials:
-        event = outage(trial.bundle)
-        if event is None:
-            continue
-        rows = trial.bundle.columns
-        end_s = (rows["start_ns"] + rows["service_ns"] - event.begin_ns) / 1e9
-        good, latency_ms = rows.has("error", ""), rows["latency_ns"] / 1e6
-        mark = trial.bundle.record.execution.phase("measured")
-        if mark is None:
-            continue
-        ends = [(at_ns - event.begin_ns) / 1e9 for at_ns in (mark.begin_ns, mark.end_ns)]
-        edges = np.arange(np.floor(ends[0] / width_s), np.ceil(ends[1] / width_s) + 1) * width_s
-        for what, value in _quantities(end_s, good, latency_ms, edges, width_s):
-            frame = pl.DataFrame({"t_s": edges[:-1], "value": value})
+        found = _course_around(trial.bundle, width_s)
+        if found is not None:
             parts.append(
-                frame.fill_nan(None)
-                .drop_nulls()
-                .select(
+                found.select(
                     pl.lit(str(trial.treatment[factor])).alias(factor),
                     pl.lit(trial.replicate).alias("replicate"),
                     "t_s",
-                    pl.lit(what).alias("what"),
+                    "what",
                     pl.col("value").cast(pl.Float64),
                 )
             )
@@ -289,6 +285,27 @@ def _panel(frame: pl.DataFrame) -> alt.LayerChart:
     )
     layers: alt.LayerChart = lines + rule
     return layers
+
+
+@derived()
+def _course_around(bundle: Bundle, width_s: float) -> pl.DataFrame | None:
+    """Return ``t_s``, ``what``, ``value`` as in ``around``; None if nothing was taken away."""
+    event, mark = outage(bundle), bundle.record.execution.phase("measured")
+    if event is None or mark is None:
+        return None
+    rows = bundle.columns
+    end_s = (rows["start_ns"] + rows["service_ns"] - event.begin_ns) / 1e9
+    good, latency_ms = rows.has("error", ""), rows["latency_ns"] / 1e6
+    ends = [(at_ns - event.begin_ns) / 1e9 for at_ns in (mark.begin_ns, mark.end_ns)]
+    edges = np.arange(np.floor(ends[0] / width_s), np.ceil(ends[1] / width_s) + 1) * width_s
+    frames = [
+        pl.DataFrame({"t_s": edges[:-1], "value": value})
+        .fill_nan(None)
+        .drop_nulls()
+        .select("t_s", pl.lit(what).alias("what"), "value")
+        for what, value in _quantities(end_s, good, latency_ms, edges, width_s)
+    ]
+    return pl.concat(frames, how="vertical_relaxed")
 
 
 def _quantities(

@@ -19,6 +19,7 @@ from sizebook.lab.trials import Measure
 from sizebook.model.bundle import OUT_OF_MEMORY, START
 from sizebook.report.gc_logs import gc_logs, gc_measure
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 NODE = "app-1"
 MIB = 1 << 20
@@ -126,6 +127,7 @@ def exhaustions(bundle: Bundle) -> float:
     return float(sum(event.action == OUT_OF_MEMORY for event in bundle.record.execution.events))
 
 
+@derived()
 def answered(bundle: Bundle, name: str, life: Life | None = None) -> np.ndarray:
     """Return when good answers of a name were complete, in order, in ns; of one life, or all."""
     good = bundle.columns.only("name", name).only("error", "")

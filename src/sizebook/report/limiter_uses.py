@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import BundleError
 from sizebook.report.limiter_window import Use, Window
+from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 PART = "by "
 """Before a role's name among the numbers of a CPU set: the CPUs it used."""
@@ -59,7 +61,7 @@ def generator_lag(window: Window) -> Iterator[Use]:
     reason = "no latency to compare with"
     if facts is not None:
         try:
-            latency_ms = window.bundle.measured["latency_ns"].quantile(0.99, "higher")
+            latency_ms = _measured_p99_ns(window.bundle)
         except BundleError as error:
             latency_ms, reason = None, error.found
         if latency_ms:
@@ -68,6 +70,11 @@ def generator_lag(window: Window) -> Iterator[Use]:
             yield Use("generator-lag", "generator", lag_ms / latency_ms, numbers)
             return
     yield Use("generator-lag", "generator", None, reason=reason)
+
+
+@derived()
+def _measured_p99_ns(bundle: Bundle) -> float | None:
+    return bundle.measured["latency_ns"].quantile(0.99, "higher")
 
 
 def throttling(window: Window) -> Iterator[Use]:

@@ -14,6 +14,7 @@ from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import BundleError
 from sizebook.model.load import ClosedLoop
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 Key = tuple[str, str, str]
 """Host, source, metric."""
@@ -147,12 +148,17 @@ class Window:
         """
         arrivals = self.trial.load.arrivals
         try:
-            latency_ns = self.bundle.measured["latency_ns"].sum()
+            latency_ns = _measured_latency_ns(self.bundle)
         except BundleError:
             if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
                 return float(arrivals.users)
             return None
         return float(latency_ns) / 1e9 / self.length_s
+
+
+@derived()
+def _measured_latency_ns(bundle: Bundle) -> int:
+    return int(bundle.measured["latency_ns"].sum())
 
 
 def open_window(bundle: Bundle) -> Window | None:

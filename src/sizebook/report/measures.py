@@ -19,6 +19,7 @@ from sizebook.report.limiter_window import open_window
 from sizebook.report.rises import rise_per_request, risen
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.derived import derived
 
 _CPU = ("cpu_user_s", "cpu_system_s")
 
@@ -57,11 +58,13 @@ def _runs(rows: RequestColumns, counted_ns: int, whole: int | None) -> pl.DataFr
     return table.filter(counts)
 
 
+@derived()
 def total_time_s(bundle: Bundle) -> float | None:
     """Return the median time of a run in seconds; None without a complete run."""
     return _maybe(runs(bundle)["total_s"].median())
 
 
+@derived()
 def run_received_bytes(bundle: Bundle) -> float | None:
     """Return the bytes received in one run, mean over the runs."""
     return _maybe(runs(bundle)["received_bytes"].mean())
@@ -75,6 +78,7 @@ def throughput_per_s(bundle: Bundle) -> float | None:
 def rate_per_s(name: str | None) -> Measure:
     """Return a measure: ``throughput_per_s`` of the requests of one name alone."""
 
+    @derived(name)
     def measure(bundle: Bundle) -> float | None:
         phase = bundle.record.execution.phase("measured")
         if phase is None:
@@ -85,6 +89,7 @@ def rate_per_s(name: str | None) -> Measure:
     return measure
 
 
+@derived()
 def failed_share(bundle: Bundle) -> float | None:
     """Return the share of the requests that count that failed, in percent."""
     measured = counted(bundle)
@@ -101,6 +106,7 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     start instead.
     """
 
+    @derived(quantile, name, column)
     def measure(bundle: Bundle) -> float | None:
         rows = _of(bundle, name)
         return ordered(rows, column).higher(quantile) / 1e6 if rows.height else None
@@ -108,6 +114,7 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     return measure
 
 
+@derived()
 def mean_latency_ms(bundle: Bundle) -> float | None:
     """Return the mean latency (from intended start) of the requests that count, in ms."""
     rows = _of(bundle, None)
@@ -118,6 +125,7 @@ def mean_latency_ms(bundle: Bundle) -> float | None:
 def mean_bytes(column: str, name: str) -> Measure:
     """Return a measure: mean of ``body_bytes``, ``received_bytes`` or ``sent_bytes``."""
 
+    @derived(column, name)
     def measure(bundle: Bundle) -> float | None:
         rows = _of(bundle, name)
         total = sum(int(part.sum(dtype=np.int64)) for part in rows.in_blocks(column))

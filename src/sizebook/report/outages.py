@@ -19,6 +19,7 @@ from sizebook.model.bundle import StackEvent
 from sizebook.report.charts import panels
 from sizebook.report.theme import PALETTE
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 _PANEL_PX = 130
 _PANEL_WIDTH_PX = 620
@@ -31,6 +32,7 @@ def things_sent(*names: str) -> Measure:
     ``names`` are those of the requests, such as that of an attempt and that of a failed one.
     """
 
+    @derived(names)
     def measure(bundle: Bundle) -> float | None:
         rows = bundle.columns
         mine = np.zeros(rows.height, dtype=np.bool_)
@@ -44,6 +46,7 @@ def things_sent(*names: str) -> Measure:
 def requests_made(name: str, *, good: bool) -> Measure:
     """Return a measure: requests of a name in all phases that succeeded, or that did not."""
 
+    @derived(name, good)
     def measure(bundle: Bundle) -> float | None:
         mine = bundle.columns.only("name", name)
         succeeded = mine.only("error", "").height
@@ -58,6 +61,7 @@ def silence_s(name: str) -> Measure:
     None if nothing was done to the stack, or if no good answer came after it.
     """
 
+    @derived(name)
     def measure(bundle: Bundle) -> float | None:
         event = first_event(bundle)
         ends = _good_ends(bundle, name)
@@ -107,12 +111,10 @@ def answers_around(trials: Sequence[Trial], name: str, width_s: float = 0.1) -> 
     """
     parts = []
     for trial in trials:
-        event, ends = first_event(trial.bundle), _good_ends(trial.bundle, name)
-        if event is None or not ends.size:
+        event, counted = first_event(trial.bundle), _answers_by_window(trial.bundle, name, width_s)
+        if event is None or counted is None:
             continue
-        window = np.floor((ends - event.begin_ns) / (width_s * 1e9)).astype(np.int64)
-        first = int(window[0])
-        counts = np.bincount(window - first)
+        first, counts = counted
         parts.append(
             pl.DataFrame(
                 {
@@ -181,6 +183,22 @@ def _panel(frame: pl.DataFrame, y_title: str) -> alt.LayerChart:
     )
     layers: alt.LayerChart = lines + rules
     return layers
+
+
+@derived()
+def _answers_by_window(
+    bundle: Bundle, name: str, width_s: float
+) -> tuple[int, NDArray[np.int64]] | None:
+    """Return the first window with a good answer, counted from the kill, and how many are in each.
+
+    None if nothing was killed, or nothing answered.
+    """
+    event, ends = first_event(bundle), _good_ends(bundle, name)
+    if event is None or not ends.size:
+        return None
+    window = np.floor((ends - event.begin_ns) / (width_s * 1e9)).astype(np.int64)
+    first = int(window[0])
+    return first, np.bincount(window - first)
 
 
 def _good_ends(bundle: Bundle, name: str) -> NDArray[np.int64]:

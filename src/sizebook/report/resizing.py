@@ -22,6 +22,7 @@ from sizebook.report.gc_logs import gc_logs
 from sizebook.report.theme import PALETTE, treatment_scale
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.derived import derived
 
 _CPU = "cgroup_cpu_s"
 _PANEL_PX = 130
@@ -45,6 +46,7 @@ def latency_due_ms(begin_s: float, end_s: float, how: float | Literal["mean"]) -
     None without a good answer to any of it.
     """
 
+    @derived(begin_s, end_s, how)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         inside = latency_ms[(due_s >= begin_s) & (due_s < end_s)]
@@ -58,6 +60,7 @@ def latency_due_ms(begin_s: float, end_s: float, how: float | Literal["mean"]) -
 def waiting_at(at_s: float) -> Measure:
     """Return a measure: requests that were due and not answered at a time."""
 
+    @derived(at_s)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         return float(np.count_nonzero((due_s < at_s) & (due_s + latency_ms / 1e3 >= at_s)))
@@ -73,6 +76,7 @@ def settled_s(from_s: float, until_s: float, limit_ms: float, width_s: float = 0
     there is no such window.
     """
 
+    @derived(from_s, until_s, limit_ms, width_s)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         inside = (due_s >= from_s) & (due_s < until_s)
@@ -87,6 +91,7 @@ def settled_s(from_s: float, until_s: float, limit_ms: float, width_s: float = 0
     return measure
 
 
+@derived()
 def failures(bundle: Bundle) -> float:
     """Return how many requests failed, all phases, and passes that were due and never started."""
     facts = bundle.record.generator
@@ -200,15 +205,11 @@ def course(trials: Sequence[Trial], factor: str, host: str, width_s: float = 0.2
     parts = []
     for trial in trials:
         bundle = trial.bundle
-        length_s = bundle.record.trial.load.phases.measured_s
-        edges = np.arange(0.0, length_s + width_s / 2, width_s)
-        due_s, latency_ms = _good(bundle)
-        counts, _ = np.histogram(due_s, edges)
-        sums, _ = np.histogram(due_s, edges, weights=latency_ms)
-        ended, _ = np.histogram(due_s + latency_ms / 1e3, edges)
+        length_s, edges = bundle.record.trial.load.phases.measured_s, _edges(bundle, width_s)
+        mean_ms, ended = _client_course(bundle, width_s)
         used = cpu_course(bundle, host)
         for what, t_s, value in (
-            ("latency", edges[:-1], np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)),
+            ("latency", edges[:-1], mean_ms),
             ("answers", edges[:-1], ended / width_s),
             ("cpus", used["begin_s"].to_numpy(), used["cpus"].to_numpy()),
         ):
@@ -293,6 +294,22 @@ def _panel(
     )
     layers: alt.LayerChart = lines + rules
     return layers
+
+
+def _edges(bundle: Bundle, width_s: float) -> NDArray[np.float64]:
+    """Return the begins of the measured phase's windows, and the end of the last, in seconds."""
+    return np.arange(0.0, bundle.record.trial.load.phases.measured_s + width_s / 2, width_s)
+
+
+@derived()
+def _client_course(bundle: Bundle, width_s: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return by window the mean latency of what fell due (ms; NaN: nothing), and the answers."""
+    edges = _edges(bundle, width_s)
+    due_s, latency_ms = _good(bundle)
+    counts, _ = np.histogram(due_s, edges)
+    sums, _ = np.histogram(due_s, edges, weights=latency_ms)
+    ended, _ = np.histogram(due_s + latency_ms / 1e3, edges)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan), ended
 
 
 def _good(bundle: Bundle) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

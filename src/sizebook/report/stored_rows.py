@@ -13,6 +13,7 @@ from sizebook.checks.facts import change_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.lab.trials import Measure
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
 
 SOURCE = "rows"
 
@@ -20,6 +21,7 @@ SOURCE = "rows"
 def rows_stored(table: str) -> Measure:
     """Return a measure: rows that the trial added to a table, counted there."""
 
+    @derived(table)
     def measure(bundle: Bundle) -> float | None:
         start = bundle.columns["start_ns"]
         if not start.size:
@@ -62,6 +64,7 @@ def stored_after_ms(table: str, name: str) -> Measure:
     """
     count = rows_stored(table)
 
+    @derived(table, name)
     def measure(bundle: Bundle) -> float | None:
         good = bundle.columns.only("name", name).only("error", "")
         mean_s, execution = _last(bundle, f"rows_mean_s/{table}"), bundle.record.execution
@@ -78,6 +81,7 @@ def stored_after_ms(table: str, name: str) -> Measure:
 def answered_after_ms(name: str) -> Measure:
     """Return a measure: mean time from sending a request to its good answer, all phases, in ms."""
 
+    @derived(name)
     def measure(bundle: Bundle) -> float | None:
         good = bundle.columns.only("name", name).only("error", "")
         return float(np.mean(good["service_ns"])) / 1e6 if good.height else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from sizebook.report.limiter_window import Window, open_window
 from sizebook.report.measures import throughput_per_s
 from sizebook.report.reported import conditions, find_reported
 from sizebook.store import Bundle, Project
+from sizebook.store.derived import derive, derived
 
 _BUSY = ("core_user_s", "core_system_s", "core_irq_s", "core_steal_s")
 _CPU = ("cpu_user_s", "cpu_system_s")
@@ -46,6 +47,7 @@ def stack_cpus(bundle: Bundle) -> int:
     return len({cpu for cpus in bound for cpu in cpus})
 
 
+@derived()
 def mean_ms(bundle: Bundle) -> float | None:
     """Return the mean latency of the good requests that count, in ms; None without any."""
     rows = counted(bundle).only("error", "")
@@ -156,7 +158,7 @@ def busy_ms_per_request(bundle: Bundle) -> float | None:
     """
     if (window := open_window(bundle)) is None or (rate := _stack_cores(window)) is None:
         return None
-    done = bundle.columns.only("phase", "measured").height
+    done = _measured_number(bundle)
     return 1e3 * rate * window.length_s / done if done else None
 
 
@@ -166,10 +168,24 @@ def transactions(trials: Iterable[Trial]) -> pl.DataFrame:
     Columns: ``name``, ``number``, ``share`` (percent of all), ``mean_ms``, ``p95_ms`` of the good
     ones, ``failed``; requests of measured phases. Quantiles are of all requests together.
     """
+    bundles = [one.bundle for one in trials if one.bundle.record.outcome == "completed"]
+    if not bundles:
+        return _transactions(())
+    together = " ".join(sorted(bundle.id for bundle in bundles))
+    question = f"report.user_loads.transactions {together}"
+    return derive(bundles[0], question, lambda: _transactions(bundles))
+
+
+@derived()
+def _measured_number(bundle: Bundle) -> int:
+    """Return how many requests belong to the measured phase."""
+    return bundle.columns.only("phase", "measured").height
+
+
+def _transactions(bundles: Sequence[Bundle]) -> pl.DataFrame:
     frames = [
-        trial.bundle.measured.select(pl.col("name", "error").cast(pl.String), "latency_ns")
-        for trial in trials
-        if trial.bundle.record.outcome == "completed"
+        bundle.measured.select(pl.col("name", "error").cast(pl.String), "latency_ns")
+        for bundle in bundles
     ]
     kinds = {"name": pl.String, "error": pl.String, "latency_ns": pl.Int64}
     rows = pl.concat(frames) if frames else pl.DataFrame(schema=kinds)

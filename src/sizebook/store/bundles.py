@@ -8,11 +8,12 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import polars as pl
 import psutil
@@ -20,11 +21,13 @@ import psutil
 from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError, TrialError
 from sizebook.store.columns import ColumnStore, RequestColumns
+from sizebook.store.digest import read_digests
 from sizebook.store.fingerprints import fingerprint_file
-from sizebook.store.left_out import LEFT_OUT, parse_left_out
+from sizebook.store.left_out import LEFT_OUT, LeftOut, parse_left_out
 from sizebook.store.once import Once
 from sizebook.store.plain_files import open_plain, plain_size, read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, damaged, parse_record
+from sizebook.store.rehearsal import touch
 from sizebook.store.tables import (
     COUNTERS,
     DAY_NS,
@@ -75,6 +78,8 @@ class Bundle:
     """What ``trial.json`` holds; of its files only those that are there."""
     left_out: tuple[str, ...] = ()
     """Files that ``trial.json`` names and the bundle came without, on purpose."""
+    changed: Mapping[str, FileRecord] = field(default_factory=lambda: MappingProxyType({}))
+    """Files that it came with in another form than ``trial.json`` says, with the same content."""
 
     @property
     def id(self) -> str:
@@ -86,21 +91,52 @@ class Bundle:
         """Checksum of ``trial.json``, which holds the checksums of all other files."""
         return hashlib.sha256(_read_small(self.path, RECORD, MOST_RECORD_BYTES)).hexdigest()
 
-    @cached_property
+    @property
     def requests(self) -> pl.DataFrame:
         """One row a request, columns as in ``model.bundle.REQUEST_COLUMNS``.
 
         Raises BundleError if the bundle came without its requests (published ones do).
         """
-        return self._table(REQUESTS)
+        touch()
+        return self._requests
 
-    @cached_property
+    @property
     def columns(self) -> RequestColumns:
         """The same requests by column, each read when first asked for: for sums over millions.
 
-        Raises BundleError if the bundle came without its requests, or the file is damaged.
+        A published bundle knows their number alone. Raises BundleError if the bundle came without
+        its requests, or the file is damaged.
         """
-        height = self._read(REQUESTS, lambda _, rows: rows)
+        touch()
+        return self._columns
+
+    @cached_property
+    def digest(self) -> Mapping[str, Any]:
+        """What was derived from rows that are left out, encoded, by question; else empty.
+
+        ``store.derived`` asks it. Raises BundleError for a damaged one.
+        """
+        return self._digest[1] if self._digest is not None else {}
+
+    @cached_property
+    def has_digest(self) -> bool:
+        """Whether the bundle is in its published form: without rows, with what they tell."""
+        return self._digest is not None
+
+    @cached_property
+    def _digest(self) -> tuple[int, dict[str, Any]] | None:
+        return read_digests(self.path, self.id) if self.left_out else None
+
+    @cached_property
+    def _requests(self) -> pl.DataFrame:
+        return self._table(REQUESTS)
+
+    @cached_property
+    def _columns(self) -> RequestColumns:
+        if REQUESTS not in self.record.files and self._digest is not None:
+            height = self._digest[0]
+        else:
+            height = self._read(REQUESTS, lambda _, rows: rows)
         return RequestColumns(ColumnStore(self.request_column), slice(0, height))
 
     @cached_property
@@ -108,18 +144,28 @@ class Bundle:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
         return self._table(COUNTERS)
 
-    @cached_property
+    @property
     def schedule(self) -> pl.DataFrame:
         """Due times of an open load: ``offset_ns`` from the begin of the first phase, ascending.
 
-        Raises BundleError if there is none: closed loops have no schedule.
+        Raises BundleError if there is none: closed loops have no schedule, published ones leave it.
         """
+        touch()
+        return self._schedule
+
+    @property
+    def measured(self) -> pl.DataFrame:
+        """The requests of the measured phase."""
+        touch()
+        return self._measured
+
+    @cached_property
+    def _schedule(self) -> pl.DataFrame:
         return self._table(SCHEDULE)
 
     @cached_property
-    def measured(self) -> pl.DataFrame:
-        """The requests of the measured phase."""
-        return self.requests.filter(pl.col("phase") == "measured")
+    def _measured(self) -> pl.DataFrame:
+        return self._requests.filter(pl.col("phase") == "measured")
 
     def _table(self, name: str) -> pl.DataFrame:
         return self._read(name, lambda path, _: read_table(path, self._times))
@@ -134,7 +180,8 @@ class Bundle:
             raise BundleError(
                 found=f"bundle {self.id} without {name}",
                 expected="a bundle with it",
-                next_step="measure the trial on this machine; published bundles are slimmed",
+                next_step="measure the trial on this machine: published ones answer no more than "
+                "their pages asked",
             )
         try:
             rows = self._rows.get(name, lambda: self._verify_table(name))
@@ -222,9 +269,12 @@ def open_bundle(path: Path) -> Bundle:
     the record does not name are not looked at.
     """
     record = parse_record(_read_small(path, RECORD, MOST_RECORD_BYTES), path.name)
-    left_out: tuple[str, ...] = ()
+    said: LeftOut | None = None
     if os.path.lexists(path / LEFT_OUT):
-        left_out = parse_left_out(_read_small(path, LEFT_OUT, MOST_RECORD_BYTES), path.name, record)
+        data = _read_small(path, LEFT_OUT, MOST_RECORD_BYTES)
+        said = parse_left_out(data, path.name, record)
+        record = record.model_copy(update={"files": {**record.files, **said.changed}})
+    left_out = said.files if said is not None else ()
     for name, file in record.files.items():
         found = plain_size(path, name)
         if name in left_out:
@@ -240,7 +290,7 @@ def open_bundle(path: Path) -> Bundle:
     if left_out:
         there = {name: file for name, file in record.files.items() if name not in left_out}
         record = record.model_copy(update={"files": there})
-    return Bundle(path, record, left_out)
+    return Bundle(path, record, left_out, said.changed if said is not None else {})
 
 
 def verify_file(bundle: Bundle, name: str) -> None:

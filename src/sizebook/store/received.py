@@ -26,8 +26,10 @@ from typing import IO
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.errors import BundleError, UsageError
 from sizebook.store.bundles import MOST_BYTES, PARTIAL, Bundle, open_bundle
+from sizebook.store.digest import MOST_BYTES as MOST_DIGEST_BYTES
+from sizebook.store.digest import is_digest, list_digests
 from sizebook.store.left_out import LEFT_OUT, can_be_left_out, parse_left_out, write_left_out
-from sizebook.store.plain_files import open_plain
+from sizebook.store.plain_files import open_plain, read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, parse_record
 from sizebook.store.tasting import taste_bundles
 
@@ -72,7 +74,7 @@ def pack_bundle(bundle: Bundle, target: Path, leave_out: Collection[str] = ()) -
         if not can_be_left_out(name):
             raise UsageError(
                 found=f"{name!r} to be left out of a bundle",
-                expected="requests.parquet, or logs in gc/ or logs/",
+                expected="requests.parquet, schedule.parquet, or logs in gc/ or logs/",
                 next_step="leave out less",
             )
     kept = {name: file for name, file in bundle.record.files.items() if name not in leave_out}
@@ -85,7 +87,11 @@ def pack_bundle(bundle: Bundle, target: Path, leave_out: Collection[str] = ()) -
                 sha256 = bundle.sha256 if name == RECORD else kept[name].sha256
                 _pack_file(archive, bundle, name, sha256)
             if absent:
-                archive.writestr(_entry(bundle, LEFT_OUT), write_left_out(absent))
+                said = write_left_out(absent, bundle.changed)
+                archive.writestr(_entry(bundle, LEFT_OUT), said)
+            for name in list_digests(bundle.path):
+                data = read_plain(bundle.path / name, MOST_DIGEST_BYTES)
+                archive.writestr(_entry(bundle, name), data)
         partial.rename(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -182,6 +188,10 @@ def _look_through(opened: zipfile.ZipFile, archive: Path) -> list[_Sent]:
         if name.lower() in sent:
             raise _refused(archive, f"two bundles with the name {name}")
         record = parse_record(_read_entry(opened, inside[RECORD], MOST_RECORD_BYTES), name)
+        if LEFT_OUT in inside:
+            data = _read_entry(opened, inside[LEFT_OUT], MOST_RECORD_BYTES)
+            changed = parse_left_out(data, name, record).changed
+            record = record.model_copy(update={"files": {**record.files, **changed}})
         sent[name.lower()] = _Sent(name, record, inside)
         owned |= {prefix + each for each in _wanted(opened, sent[name.lower()], archive)}
     if others := sorted(set(entries) - owned):
@@ -232,8 +242,8 @@ def _wanted(opened: zipfile.ZipFile, each: _Sent, archive: Path) -> set[str]:
     wanted = {RECORD, *each.record.files}
     if LEFT_OUT in each.entries:
         data = _read_entry(opened, each.entries[LEFT_OUT], MOST_RECORD_BYTES)
-        wanted -= set(parse_left_out(data, each.name, each.record))
-        wanted.add(LEFT_OUT)
+        wanted -= set(parse_left_out(data, each.name, each.record).files)
+        wanted |= {LEFT_OUT, *filter(is_digest, each.entries)}
     if absent := sorted(wanted - set(each.entries)):
         raise _refused(archive, f"bundle {each.name} without {absent[0]}")
     for name, file in each.record.files.items():
@@ -251,9 +261,9 @@ def _read_entry(opened: zipfile.ZipFile, info: zipfile.ZipInfo, most_bytes: int)
 def _unpack(opened: zipfile.ZipFile, each: _Sent, partial: Path, archive: Path) -> None:
     folder = partial / each.name
     folder.mkdir()
-    for name in (RECORD, LEFT_OUT):
+    for name in (RECORD, LEFT_OUT, *filter(is_digest, each.entries)):
         if name in each.entries:
-            data = _read_entry(opened, each.entries[name], MOST_RECORD_BYTES)
+            data = _read_entry(opened, each.entries[name], MOST_DIGEST_BYTES)
             _write(folder / name, iter([data]))
     for name, file in each.record.files.items():
         if name not in each.entries:

@@ -16,8 +16,9 @@ from sizebook.book.audit.outputs import ExecutedPage
 from sizebook.book.audit.pages import audit_page, check_up_to_date, cited_by, open_page
 from sizebook.book.audit.replay import replay_page
 from sizebook.book.audit.reported import audit_claims, audit_reported
+from sizebook.book.audit.rounds import audit_rounds
 from sizebook.book.audit.site import audit_site
-from sizebook.book.audit.targets import Target
+from sizebook.book.audit.targets import Target, published_target
 from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.crate.rules import is_crate
 from sizebook.model.claim import Claim
@@ -36,15 +37,36 @@ class Options:
     site: bool = True
 
 
+def audit_published(
+    project: Project,
+    chapters: Sequence[str] = (),
+    options: Options = Options(),
+    say: Say = lambda _: None,
+) -> AuditReport:
+    """Audit the rounds in ``data/published``: each as such, and the newest of each chapter in full.
+
+    A round with a damaged pack is not looked into. Raises UsageError if there is none at all.
+    """
+    report = AuditReport("published data")
+    rounds = audit_rounds(project, report, say)
+    if not rounds and report.number_of("error"):
+        return report
+    return run_audit(published_target(project, rounds, chapters), options, say, report)
+
+
 def run_audit(
-    target: Target, options: Options = Options(), say: Say = lambda _: None
+    target: Target,
+    options: Options = Options(),
+    say: Say = lambda _: None,
+    report: AuditReport | None = None,
 ) -> AuditReport:
     """Audit a target and return what was found; ``say`` is told what is being done.
 
-    Measures nothing and writes nothing but in a temporary folder, so that it may run while a
-    measurement does.
+    ``report`` is what was found of it before. Measures nothing and writes nothing but in a
+    temporary folder, so that it may run while a measurement does.
     """
-    report = AuditReport(target.words, skipped=_skipped(target, options))
+    report = report or AuditReport(target.words)
+    report.skipped += _skipped(target, options)
     if not target.own and is_crate(target.base):
         say("crate: files and metadata")
         _audit_crate(target.base, report)

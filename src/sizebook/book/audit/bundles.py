@@ -20,6 +20,7 @@ from sizebook.model.verdict import Judgement
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, cache_key, open_bundle
 from sizebook.store.bundles import HISTOGRAMS, RECORD, verify_file
+from sizebook.store.digest import list_digests
 from sizebook.store.fingerprints import fingerprint_machine
 from sizebook.store.left_out import LEFT_OUT
 from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE, UNREADABLE, TableError, count_rows
@@ -128,7 +129,8 @@ def read_through(look: Look) -> Look:
     if look.bundle is None or not look.sound:
         return look
     # judged on an object of its own, which takes the tables that it read with it
-    bundle = Bundle(look.bundle.path, look.bundle.record, look.bundle.left_out)
+    there = look.bundle
+    bundle = Bundle(there.path, there.record, there.left_out, there.changed)
     wrong = tuple(_wrong_tables(bundle))
     if wrong:
         return replace(look, problems=(*look.problems, *wrong))
@@ -156,7 +158,9 @@ def _taste_one(look: Look) -> Look:
 
 
 def _unnamed(bundle: Bundle) -> Iterator[Problem]:
-    named = {RECORD, *bundle.record.files, *([LEFT_OUT] if bundle.left_out else [])}
+    named = {RECORD, *bundle.record.files}
+    if bundle.left_out:
+        named |= {LEFT_OUT, *list_digests(bundle.path)}
     for path in sorted(bundle.path.rglob("*")):
         name = path.relative_to(bundle.path).as_posix()
         if name not in named and (path.is_symlink() or not path.is_dir()):

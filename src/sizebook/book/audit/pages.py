@@ -267,7 +267,8 @@ def _judge_citation(
         return "AU208-cited-other", f"bundle {name} is damaged", "a damaged bundle", "a whole one"
     verdict = judgement.verdict
     stale = cited.verdict == "stale" and verdict == "valid"
-    if cited.verdict != verdict and not stale and REQUESTS not in bundle.left_out:
+    told = bundle.has_digest or REQUESTS not in bundle.left_out
+    if cited.verdict != verdict and not stale and told:
         words = f"bundle {name} is {verdict}, not {cited.verdict[:40]}"
         return "AU209-cited-verdict", words, cited.verdict[:40], verdict
     return None

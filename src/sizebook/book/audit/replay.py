@@ -29,6 +29,7 @@ from sizebook.lab import calibration
 from sizebook.lab.archive import AS_MEASURED
 from sizebook.store import Project
 from sizebook.store.bundles import RECORD
+from sizebook.store.digest import list_digests
 from sizebook.store.left_out import LEFT_OUT
 
 OF_THE_MOMENT = "of-the-moment"
@@ -71,7 +72,7 @@ def replay_page(
             found=failure, expected="the page's results", spoils=page.every_item(),
         )  # fmt: skip
         return
-    _compare(page, read_page(PageFile(page.file.name, executed)), lacking, report)
+    _compare(page, read_page(PageFile(page.file.name, executed)), lacking, report, own=own)
 
 
 def _execute(
@@ -134,7 +135,9 @@ def _stage(bundles: Iterable[AuditedBundle], folder: Path) -> None:
     folder.mkdir(parents=True)
     for each in bundles:
         bundle = each.bundle
-        names = [RECORD, *bundle.record.files, *([LEFT_OUT] if bundle.left_out else [])]
+        names = [RECORD, *bundle.record.files]
+        if bundle.left_out:
+            names += [LEFT_OUT, *list_digests(bundle.path)]
         for name in names:
             target = folder / bundle.id / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -160,7 +163,7 @@ def _make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) -
 
 
 def _compare(
-    page: ExecutedPage, again: ExecutedPage, lacking: set[str], report: AuditReport
+    page: ExecutedPage, again: ExecutedPage, lacking: set[str], report: AuditReport, *, own: bool
 ) -> None:
     shown, made = _by_match(page), _by_match(again)
     for match, output in shown.items():
@@ -172,7 +175,7 @@ def _compare(
             )  # fmt: skip
             continue
         if not lacking.intersection(each.bundle for each in cited_by(output)):
-            _compare_result(page, output, made[match], report)
+            _compare_result(page, output, made[match], report, own=own)
     for match, output in made.items():
         if match not in shown:
             report.add(
@@ -198,11 +201,23 @@ def _numbers(output: Output) -> dict[str, Any]:
     return {str(each.get("key")): each for each in listed if isinstance(each, dict)}
 
 
-def _compare_result(page: ExecutedPage, shown: Output, made: Output, report: AuditReport) -> None:
+def _shows_its_place(page: ExecutedPage, output: Output) -> bool:
+    """Return whether a result is of the machine on which it was made.
+
+    It is where the page shows no trials at all, and the result no files.
+    """
+    evidence = (output.fields or {}).get("evidence")
+    files = evidence.get("files") if isinstance(evidence, dict) else None
+    return not files and not any(cited_by(each) for each in page.results)
+
+
+def _compare_result(
+    page: ExecutedPage, shown: Output, made: Output, report: AuditReport, *, own: bool
+) -> None:
     difference = find_difference(shown, made)
     if difference is None:
         return
-    if OF_THE_MOMENT in made.tags:
+    if OF_THE_MOMENT in made.tags or (not own and _shows_its_place(page, shown)):
         report.add(
             "AU304-moment", shown.place, "the machine is not as it was when the page was made",
             found=difference.shown, expected=difference.made,

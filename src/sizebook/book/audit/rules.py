@@ -336,6 +336,45 @@ RULES: tuple[AuditRule, ...] = (
         "chapter makes itself (own-…), and is decided once.",
         "Correct the claim's id in the template and run the chapter again.",
     ),
+    AuditRule(
+        "AU701-pack",
+        "error",
+        "Every pack of a round is the one that was published",
+        "round.json can be read, and each pack that it names is there with its bytes and SHA-256. "
+        "What such a round holds is not looked at.",
+        "Get a fresh copy of the book: git checkout data/published.",
+    ),
+    AuditRule(
+        "AU702-signature",
+        "error",
+        "A round's signature is good",
+        "ssh-keygen verifies the signature of round.json, which has the checksums of all packs. A "
+        "round without a signature, or a machine without ssh-keygen, is a note.",
+        "A bad one: get a fresh copy of the book. None: ask the publisher, or believe the bundles.",
+    ),
+    AuditRule(
+        "AU703-size",
+        "error",
+        "What is published stays small",
+        "All files in data/published together have at most 20 000 000 bytes.",
+        "Take an old round out: git rm -r data/published/ROUND.",
+    ),
+    AuditRule(
+        "AU704-private",
+        "error",
+        "Nothing published is private",
+        "No file of a pack has the home folder, user or host name of this machine, a place on "
+        "any, an address of mail or of a machine in the internet, a key, or a secret of the "
+        "environment in it.",
+        "Take it out where it comes from, run the chapter again and publish it again.",
+    ),
+    AuditRule(
+        "AU705-replicates",
+        "warning",
+        "Published chapters have three replicates",
+        "The publisher took fewer (--replicates): intervals are wide, or there are none.",
+        "Measure more and publish again.",
+    ),
     *(AuditRule(**asdict(rule)) for rule in CRATE_RULES),
 )
 

@@ -13,6 +13,7 @@ from sizebook.book.site import list_pages
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, RECORD, REQUESTS
+from sizebook.store.rounds import Round, list_rounds, open_published
 
 _PAGES = "chapters/"
 _MAX_FOLDERS = 100_000
@@ -92,15 +93,15 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
     )
 
 
-def published_target(project: Project, chapters: Sequence[str] = ()) -> Target:
-    """Return the bundles and notebooks in ``data/published``. UsageError if there are none."""
-    if not project.published.is_dir():
-        raise UsageError(
-            found="no data/published here",
-            expected="bundles that came with the book",
-            next_step="audit your own run: sizebook audit",
-        )
-    return folder_target(project.published, project, chapters, words="published data")
+def published_target(
+    project: Project, rounds: Sequence[Round], chapters: Sequence[str] = ()
+) -> Target:
+    """Return the bundles and notebooks of published rounds, the newest of each chapter.
+
+    Raises UsageError if there are none.
+    """
+    folder = open_published(project, rounds)
+    return folder_target(folder, project, chapters, words="published data")
 
 
 def folder_target(
@@ -148,9 +149,9 @@ def _lenders(project: Project | None, chapters: Sequence[str]) -> tuple[str, ...
 
 def _published_and_cited(project: Project, pages: Iterable[PageFile]) -> tuple[Path, ...]:
     """Return the published bundles that a page names: it was made with ``--source published``."""
-    published, _ = _walk_all([project.published])
-    if not published:
+    if not list_rounds(project):
         return ()
+    published, _ = _walk_all([open_published(project)])
     texts = [page.path.read_bytes() for page in pages if page.path.is_file()]
     return tuple(path for path in published if any(path.name.encode() in text for text in texts))
 

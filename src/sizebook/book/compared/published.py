@@ -1,73 +1,70 @@
-"""Published rounds as comparisons take them: a folder of executed notebooks, and its date."""
+"""Published rounds as comparisons take them: a folder of executed notebooks and bundles."""
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizebook.model.errors import UserError
 from sizebook.store import Project
-from sizebook.store.fingerprints import fingerprint_file
-from sizebook.store.plain_files import read_plain
-
-ROUND = "round.json"
-CHAPTERS = "chapters"
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_MOST_BYTES = 4 * 2**20
+from sizebook.store.plain_files import plain_size
+from sizebook.store.rounds import (
+    PAGES,
+    ROUND,
+    Round,
+    check_pack,
+    find_rounds,
+    newest_packs,
+    open_published,
+    open_round,
+    unpack_together,
+)
 
 
 @dataclass(frozen=True)
-class PublishedRound:
-    """A round whose notebooks are at hand; bundles, if there are any, lie below ``folder``."""
+class ReadRound:
+    """What was published, unpacked: bundles lie below ``folder``."""
 
     folder: Path
-    date: str
-    sha256: str
-    """Of ``round.json``; empty for a folder without."""
+    words: str
+    """Which round or rounds it is."""
 
     @property
     def pages(self) -> Path:
-        """Folder of its executed notebooks."""
-        inner = self.folder / CHAPTERS
-        return inner if inner.is_dir() else self.folder
+        """Folder of the executed notebooks."""
+        return self.folder / PAGES
 
 
-def list_dates(project: Project) -> list[str]:
-    """Return the dates of the published rounds, newest first."""
-    if not project.published.is_dir():
-        return []
-    folders = (path for path in project.published.iterdir() if path.is_dir())
-    return sorted((path.name for path in folders if _is_round(path)), reverse=True)
+def list_names(project: Project) -> list[str]:
+    """Return the names of the published rounds, newest first."""
+    return [each.name for each in find_rounds(project)]
 
 
-def newest_round(project: Project) -> PublishedRound | None:
-    """Return the newest published round, None where there is none."""
-    dates = list_dates(project)
-    return open_round(project.published / dates[0]) if dates else None
+def read_newest(project: Project) -> ReadRound | None:
+    """Return what the newest round of each chapter has; None where nothing is published."""
+    rounds = find_rounds(project)
+    used = {each.round.name for each in newest_packs(rounds).values()}
+    return _read(project, rounds, sorted(used, reverse=True)) if used else None
 
 
-def open_round(folder: Path) -> PublishedRound:
-    """Return the round in a folder. Raises UserError for a ``round.json`` that is not one."""
-    path = folder / ROUND
-    if not path.is_file():
-        return PublishedRound(folder, folder.name if _DATE.fullmatch(folder.name) else "", "")
-    try:
-        content = json.loads(read_plain(path, _MOST_BYTES)[:_MOST_BYTES])
-        date = str(content["date"])
-        if not _DATE.fullmatch(date):
-            raise ValueError(f"the date {date[:40]!r}")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(
-            found=f"{folder.name}/{ROUND} with {error}",
-            expected="a round as 'sizebook publish' writes it",
-            next_step="get a fresh copy of the book",
-        ) from error
-    return PublishedRound(folder, date, fingerprint_file(path))
+def read_named(project: Project, name: str) -> ReadRound:
+    """Return one round, by its name. Raises BundleError for a damaged one."""
+    return _read(project, [open_round(project.published / name)], [name])
 
 
-def _is_round(folder: Path) -> bool:
-    if not _DATE.fullmatch(folder.name):
-        return False
-    return (folder / ROUND).is_file() or any((folder / CHAPTERS).glob("*.ipynb"))
+def read_folder(folder: Path, into: Path) -> ReadRound | None:
+    """Return the round in a folder, unpacked below ``into``; None if it is none.
+
+    Raises BundleError for a damaged one.
+    """
+    if plain_size(folder, ROUND) is None:
+        return None
+    found = open_round(folder)
+    packs = newest_packs([found])
+    for each in packs.values():
+        check_pack(each)
+    return ReadRound(unpack_together(packs, into), f"round {found.name}")
+
+
+def _read(project: Project, rounds: list[Round], names: list[str]) -> ReadRound:
+    words = f"round{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    return ReadRound(open_published(project, rounds), words)

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.book.compared.pages import ChapterResults, results_of_run
-from sizebook.book.compared.published import list_dates, newest_round, open_round
+from sizebook.book.compared.published import (
+    ReadRound,
+    list_names,
+    read_folder,
+    read_named,
+    read_newest,
+)
 from sizebook.book.compared.trials import Trials, read_trials
 from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import is_crate
@@ -37,19 +43,19 @@ def open_side(name: str, project: Project | None, into: Path) -> Side:
     """
     if name == OWN:
         return _own(_need(project, name))
-    if project is not None and (name == PUBLISHED or name in list_dates(project)):
+    if project is not None and (name == PUBLISHED or name in list_names(project)):
         return _published(project, name)
     path = Path(name)
     if not path.exists():
         raise UsageError(
             found=f"{name!r}, which is neither a run nor a path",
             expected=f"{OWN}, {PUBLISHED}, "
-            + "".join(f"{date}, " for date in (list_dates(project) if project else []))
+            + "".join(f"{date}, " for date in (list_names(project) if project else []))
             + "a crate, or a folder with executed notebooks",
             next_step="sizebook compare --help",
         )
     if path.is_dir():
-        return _folder(path.resolve(), path.name or str(path))
+        return _folder(path.resolve(), path.name or str(path), into)
     if not is_crate_archive(path):
         raise UsageError(
             found=f"{path.name}, which is no crate",
@@ -57,7 +63,7 @@ def open_side(name: str, project: Project | None, into: Path) -> Side:
             next_step="for bundles without pages see sizebook audit",
         )
     unpack_crate(path, into)
-    return _folder(into, path.name)
+    return _folder(into, path.name, into)
 
 
 def _own(project: Project) -> Side:
@@ -68,27 +74,38 @@ def _own(project: Project) -> Side:
             expected="a run of your own",
             next_step="sizebook run <chapter>, or make book",
         )
-    places = [project.runs, project.published]
+    newest = read_newest(project)
+    places = [project.runs, *([newest.folder] if newest is not None else [])]
     return Side("own run", results, read_trials(results, places, foreign=False))
 
 
 def _published(project: Project, name: str) -> Side:
-    found = newest_round(project) if name == PUBLISHED else open_round(project.published / name)
+    found = read_newest(project) if name == PUBLISHED else read_named(project, name)
     if found is None:
         raise UsageError(
             found="no round in data/published",
             expected="results that came with the book",
             next_step="compare with a folder or a crate instead",
         )
+    return _round(found, foreign=False)
+
+
+def _round(found: ReadRound, *, foreign: bool) -> Side:
     results = results_of_run(found.pages)
-    trials = read_trials(results, [found.folder], foreign=False)
-    return Side(f"round {found.date}", results, trials)
+    trials = read_trials(results, [found.folder], foreign=foreign)
+    return Side(found.words, results, trials)
 
 
-def _folder(folder: Path, name: str) -> Side:
-    """Return the run in a folder: of a crate or project by its layout, else as it lies."""
+def _folder(folder: Path, name: str, into: Path) -> Side:
+    """Return the run in a folder: of a round, of a crate or project by its layout, else as it lies.
+
+    A round is unpacked ``into`` a folder.
+    """
+    if (found := read_folder(folder, into)) is not None:
+        return _round(found, foreign=True)
     laid_out = is_crate(folder) or (folder / "book" / "chapters").is_dir()
-    pages = folder / "book" / "chapters" if laid_out else open_round(folder).pages
+    inner = folder / "chapters" if (folder / "chapters").is_dir() else folder
+    pages = folder / "book" / "chapters" if laid_out else inner
     results = results_of_run(pages)
     if not results:
         raise UsageError(
@@ -96,7 +113,7 @@ def _folder(folder: Path, name: str) -> Side:
             expected="a crate, a round, or a folder with executed notebooks (*.ipynb)",
             next_step="for bundles without pages see sizebook audit",
         )
-    places = [folder / "data" / "runs", folder / "data" / "published"] if laid_out else [folder]
+    places = [folder / "data" / "runs"] if laid_out else [folder]
     there = [place for place in places if place.is_dir()]
     return Side(name, results, read_trials(results, there, foreign=True))
 

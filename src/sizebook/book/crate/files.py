@@ -11,6 +11,7 @@ from sizebook.book.crate.describe import StoredFile
 from sizebook.book.crate.gather import RunBundle
 from sizebook.model.errors import BundleError, UsageError
 from sizebook.store.bundles import RECORD, REQUESTS
+from sizebook.store.digest import list_digests
 from sizebook.store.fingerprints import fingerprint_file
 from sizebook.store.left_out import LEFT_OUT, write_left_out
 from sizebook.store.plain_files import open_plain
@@ -60,7 +61,12 @@ class CrateFiles:
         stored = [self.copy(bundle.path / RECORD, f"{each.place}/{RECORD}")]
         without = {*bundle.left_out, *({REQUESTS} & record.keys() if slim else ())}
         if without:
-            stored.append(self.write(f"{each.place}/{LEFT_OUT}", write_left_out(without)))
+            said = write_left_out(without, bundle.changed)
+            stored.append(self.write(f"{each.place}/{LEFT_OUT}", said))
+        stored += [
+            self.copy(bundle.path / name, f"{each.place}/{name}")
+            for name in list_digests(bundle.path)
+        ]
         for name in sorted(record.keys() - without):
             file = self.copy(bundle.path / name, f"{each.place}/{name}")
             if (file.sha256, file.bytes) != (record[name].sha256, record[name].bytes):

@@ -1,0 +1,218 @@
+"""Chapters of the own run put into a round: all of them, or the round stays as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizebook.book.chapters import Chapter, find_chapters
+from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
+from sizebook.book.published.privacy import Private, find_private
+from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
+from sizebook.book.published.signing import sign, signature_names
+from sizebook.lab import calibration
+from sizebook.model.errors import UsageError, UserError
+from sizebook.store import Project
+from sizebook.store.bundles import PARTIAL
+from sizebook.store.rounds import (
+    MOST_PUBLISHED_BYTES,
+    ROUND,
+    PackRecord,
+    Published,
+    Round,
+    RoundRecord,
+    find_rounds,
+    is_round_name,
+    newest_packs,
+    open_round,
+    published_bytes,
+)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A round as it is now."""
+
+    round: Round
+    packs: tuple[PackRecord, ...]
+    """Those that were published now."""
+    published_bytes: int
+    """Of all rounds together."""
+    signed: bool
+
+
+def publish(
+    project: Project,
+    chapters: Sequence[Chapter],
+    name: str,
+    *,
+    replicates: int = LEAST_REPLICATES,
+    key: Path | None = None,
+    say: Say = lambda _: None,
+) -> Done:
+    """Put chapters of the own run into the round ``name``, which may be there already.
+
+    A chapter that the round has is replaced by what is published now. ``key`` signs the round.
+    Raises UserError, with the round as it was, for anything that must not be published.
+    """
+    if not is_round_name(name):
+        raise UsageError(
+            found=f"round {name[:60]!r}",
+            expected="a date, YYYY-MM-DD, maybe with -words in lower case behind it",
+            next_step="sizebook publish --help",
+        )
+    ordered = sorted(chapters, key=lambda each: (each.id != calibration.CHAPTER, each.order))
+    project.published.mkdir(parents=True, exist_ok=True)
+    _remove_partial(project.published)
+    with tempfile.TemporaryDirectory(prefix=PARTIAL, dir=project.published) as folder:
+        staging = Path(folder)
+        new = _make_packs(project, ordered, name, replicates, staging, say)
+        before = _find(project, name)
+        record = _record(before, name, replicates, new)
+        text = (record.model_dump_json(indent=1) + "\n").encode()
+        _check_size(project, before, record, staging)
+        added = _sign(staging, text, key)
+        _put(project.published / name, record, text, staging, added)
+    done = open_round(project.published / name)
+    return Done(done, tuple(new), published_bytes(project), key is not None)
+
+
+def _make_packs(
+    project: Project,
+    chapters: Iterable[Chapter],
+    name: str,
+    replicates: int,
+    staging: Path,
+    say: Say,
+) -> list[PackRecord]:
+    packs: dict[str, Published] = newest_packs(find_rounds(project))
+    chosen = [choose(project, each, replicates) for each in chapters]
+    _need_calibration(project, chosen, packs)
+    new = []
+    for each in chosen:
+        with tempfile.TemporaryDirectory(prefix="sizebook-publish-") as folder:
+            scratch = Path(folder).resolve()
+            say(f"{each.chapter.id}: rehearsal on {len(each.own)} whole trials")
+            files = rehearse(project, each, scratch)
+            _refuse_private(each, files)
+            record = write_pack(each, files, staging)
+            packs[each.chapter.id] = staged(staging, name, record)
+            say(f"{each.chapter.id}: proof on a pack of {record.bytes:,} bytes")
+            prove(project, each, packs, scratch)
+        new.append(record)
+    return new
+
+
+def _need_calibration(
+    project: Project, chosen: Sequence[Chosen], packs: Mapping[str, Published]
+) -> None:
+    names = {each.chapter.id for each in chosen} | packs.keys()
+    measured = [each.chapter.id for each in chosen if each.own]
+    has_one = any(each.id == calibration.CHAPTER for each in find_chapters(project.root))
+    if measured and has_one and calibration.CHAPTER not in names:
+        raise UsageError(
+            found=f"{measured[0]} without the {calibration.CHAPTER}",
+            expected="the calibration first: it says what differences mean on that machine",
+            next_step=f"sizebook publish {calibration.CHAPTER} {' '.join(measured)}",
+        )
+
+
+def _refuse_private(chosen: Chosen, files: Files) -> None:
+    found: list[Private] = list(find_private(files))
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        raise UserError(
+            found=f"{found[0].words} in {found[0].file} of {chosen.chapter.id}{more}",
+            expected="files that do not tell who made them, and where",
+            next_step="take it out where it comes from and run the chapter again",
+        )
+
+
+def _find(project: Project, name: str) -> Round | None:
+    folder = project.published / name
+    return open_round(folder) if (folder / ROUND).exists() else None
+
+
+def _record(
+    before: Round | None, name: str, replicates: int, new: Sequence[PackRecord]
+) -> RoundRecord:
+    replaced = {each.chapter for each in new}
+    kept = [
+        each for each in (before.record.packs if before else ()) if each.chapter not in replaced
+    ]
+    least = min([replicates, *([before.record.replicates] if before and kept else [])])
+    packs = sorted([*kept, *new], key=lambda each: each.chapter)
+    return RoundRecord(name=name, replicates=least, packs=tuple(packs))
+
+
+def _check_size(project: Project, before: Round | None, record: RoundRecord, staging: Path) -> None:
+    """Raise UsageError if all that is published would be too much."""
+    own = {each.file for each in record.packs}
+    old = project.published / record.name
+    others = published_bytes(project) - _bytes_below(staging) - (_bytes_below(old) if before else 0)
+    total = others + sum(each.bytes for each in record.packs if each.file in own)
+    if total > MOST_PUBLISHED_BYTES:
+        raise UsageError(
+            found=f"{total:,} bytes in data/published, {total - MOST_PUBLISHED_BYTES:,} too many",
+            expected=f"at most {MOST_PUBLISHED_BYTES:,}: a clone of the book must stay small",
+            next_step="publish fewer chapters, or take an old round out",
+        )
+
+
+def _bytes_below(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _sign(staging: Path, text: bytes, key: Path | None) -> list[str]:
+    """Write signature and signers of a ``round.json`` into a folder; return their names."""
+    if key is None:
+        return []
+    draft = staging / "draft.json"
+    draft.write_bytes(text)
+    names = signature_names(hashlib.sha256(text).hexdigest())
+    for name, data in zip(names, sign(draft, key), strict=True):
+        (staging / name).write_bytes(data)
+    return list(names)
+
+
+def _put(
+    folder: Path, record: RoundRecord, text: bytes, staging: Path, added: Sequence[str]
+) -> None:
+    """Move files to their places; the round changes at once, when its ``round.json`` does.
+
+    Names of packs and signatures tell their contents, so nothing that the old one names is touched
+    before; what the new one does not name is taken away after.
+    """
+    is_new = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        for name in [*(each.file for each in record.packs), *added]:
+            if (staging / name).exists():
+                (staging / name).replace(folder / name)
+        partial = staging / ROUND
+        with partial.open("xb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(folder / ROUND)
+    except BaseException:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    named = {ROUND, *(each.file for each in record.packs), *added}
+    for path in folder.iterdir():
+        if path.name not in named and path.is_file():
+            path.unlink()
+
+
+def _remove_partial(folder: Path) -> None:
+    """Remove what a publisher left that was killed."""
+    for path in folder.glob(f"{PARTIAL}*"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,211 @@
+"""A chapter packed for a round: its page rehearsed on whole trials, and proved on packed ones.
+
+The template is executed twice. First on the whole bundles, while everything that is derived from
+rows is noted; that must give the page as it stands. Then on what the pack holds, and that must give
+the same page again, number for number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sizebook.book.audit.bundles import AuditedBundle, Look, look_at, read_through
+from sizebook.book.audit.findings import AuditReport
+from sizebook.book.audit.replay import replay_page
+from sizebook.book.published.choosing import Chosen
+from sizebook.lab import calibration
+from sizebook.model.errors import BundleError, UserError
+from sizebook.store import Bundle, Project, find_bundles
+from sizebook.store.bundles import REQUESTS
+from sizebook.store.digest import write_digest
+from sizebook.store.packs import left_out_of, pack, published_files
+from sizebook.store.rehearsal import noted, rehearsing
+from sizebook.store.rounds import (
+    BORROWED,
+    PAGES,
+    PackRecord,
+    Published,
+    Round,
+    RoundRecord,
+    unpack_together,
+)
+
+Files = Mapping[str, bytes]
+_SHORT = 12
+
+
+def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
+    """Return the files of a chapter's pack, by name.
+
+    Raises BundleError for damaged trials, UserError if the page is not what its trials make.
+    """
+    notes = scratch / "notes"
+    with rehearsing(notes):
+        own, borrowed = _audit(chosen.own), _audit(chosen.borrowed)
+        floor = _calibration(project.runs / calibration.CHAPTER, (*own, *borrowed))
+        report = _replay(project, chosen, [*own, *borrowed, *floor], scratch / "whole")
+    _refuse_errors(
+        report, chosen, f"page of {chosen.chapter.id} that its trials do not make",
+        f"sizebook run {chosen.chapter.id}",
+    )  # fmt: skip
+    answers = noted(notes)
+    files: dict[str, bytes] = {}
+    for each in own:
+        digest = _digest(each.bundle, answers)
+        for name, data in published_files(each.bundle, digest).items():
+            files[f"{each.bundle.id}/{name}"] = data
+    for each in (*borrowed, *floor):
+        bundle = each.bundle
+        if bundle.sha256 in answers:
+            place = f"{BORROWED}/{bundle.record.trial.chapter}/{bundle.id}/{bundle.sha256}.json"
+            files[place] = _digest(bundle, answers)
+    files[f"{PAGES}/{chosen.chapter.id}.ipynb"] = chosen.page.file.path.read_bytes()
+    return files
+
+
+def write_pack(chosen: Chosen, files: Files, folder: Path) -> PackRecord:
+    """Write a chapter's pack into a folder, under a name of its content; return its record."""
+    partial = folder / "partial.tar.xz"
+    pack(partial, files)
+    data = partial.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    name = f"{chosen.chapter.id}-{sha256[:_SHORT]}.tar.xz"
+    partial.rename(folder / name)
+    times = sorted(each.record.execution.started_utc for each in chosen.own)
+    first = chosen.own[0].record if chosen.own else None
+    prints = first.fingerprints if first is not None else None
+    out = {_kind(name) for each in chosen.own for name in left_out_of(each)}
+    jvms = {each.record.fingerprints.jvm for each in chosen.own}
+    return PackRecord(
+        chapter=chosen.chapter.id,
+        file=name,
+        sha256=sha256,
+        bytes=len(data),
+        trials=len(chosen.own),
+        profile=chosen.profile,
+        replicates=chosen.replicates,
+        machine=prints.machine if prints else "",
+        facts=first.machine if first else None,
+        stack=prints.stack if prints else "",
+        jvm=", ".join(sorted(jvms - {""})),
+        harness=first.versions.get("sizebook", "") if first else "",
+        capture_version=prints.capture_version if prints else 0,
+        first_utc=times[0] if times else "",
+        last_utc=times[-1] if times else "",
+        left_out=tuple(sorted(out)),
+        commit=str(chosen.page.run.get("commit", "unknown"))[:80],
+    )
+
+
+def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scratch: Path) -> None:
+    """Raise UserError unless a chapter's pack makes its page again and its trials' verdicts.
+
+    ``packs`` are those that will be read together, this one among them.
+    """
+    view = unpack_together(packs, scratch / "unpacked")
+    wanted = {each.id: each.sha256 for each in (*chosen.own, *chosen.borrowed)}
+    there = {path.name: path for path in find_bundles(view)}
+    found = [look_at(there[name]) for name in sorted(wanted) if name in there]
+    same = {
+        look.bundle.id: look
+        for look in found
+        if look.bundle is not None and look.bundle.sha256 == wanted[look.bundle.id]
+    }
+    if lacking := sorted({*wanted} - {*same}):
+        lenders = {each.record.trial.chapter for each in chosen.borrowed if each.id in lacking}
+        raise UserError(
+            found=f"{len(lacking)} trials that {chosen.chapter.id} shows and no round would have"
+            + (f", of {', '.join(sorted(lenders))}" if lenders else f", first {lacking[0]}"),
+            expected="chapters published together with those that they borrow from",
+            next_step=f"sizebook publish {' '.join([*sorted(lenders), chosen.chapter.id])}",
+        )
+    packed = _checked(map(read_through, same.values()))
+    floor = _calibration(view / calibration.CHAPTER, packed)
+    verdicts = {each.bundle.id: each.judgement for each in packed}
+    for each in chosen.own:
+        whole = read_through(look_at(each.path)).judgement
+        if verdicts[each.id] != whole:
+            raise _not_proved(f"trial {each.id}, judged otherwise without its rows")
+    report = _replay(project, chosen, [*packed, *floor], scratch / "packed")
+    _refuse_errors(
+        report, chosen, f"page of {chosen.chapter.id} that the pack does not make again",
+        "mark the functions that look at rows with store.derived, and publish again",
+    )  # fmt: skip
+
+
+def staged(folder: Path, name: str, record: PackRecord) -> Published:
+    """Return a pack that lies in a folder as if it belonged to a round already."""
+    known = RoundRecord(name=name, replicates=0, packs=(record,))
+    return Published(Round(folder, known, ""), record)
+
+
+def _audit(bundles: Iterable[Bundle]) -> list[AuditedBundle]:
+    return _checked(read_through(look_at(bundle.path)) for bundle in bundles)
+
+
+def _checked(looks: Iterable[Look]) -> list[AuditedBundle]:
+    audited = []
+    for look in looks:
+        if look.problems or look.bundle is None:
+            first = look.problems[0]
+            raise BundleError(
+                found=f"trial {look.path.name}: {first.message} ({first.rule})",
+                expected=first.expected,
+                next_step="measure it again; sizebook audit finds all that is wrong",
+            )
+        audited.append(AuditedBundle(look.bundle, look.path.name, look.judgement))
+    return audited
+
+
+def _calibration(folder: Path, known: Sequence[AuditedBundle]) -> list[AuditedBundle]:
+    """Return the calibration's trials that are not known yet: pages tell noise by them."""
+    there = {each.bundle.id for each in known}
+    if not folder.is_dir():
+        return []
+    paths = [path for path in find_bundles(folder) if path.name not in there]
+    return _checked(read_through(look_at(path)) for path in paths)
+
+
+def _replay(
+    project: Project, chosen: Chosen, sound: Sequence[AuditedBundle], scratch: Path
+) -> AuditReport:
+    scratch.mkdir(parents=True)
+    report = AuditReport(chosen.chapter.id)
+    by_id: dict[str, list[AuditedBundle]] = defaultdict(list)
+    for each in sound:
+        by_id[each.bundle.id].append(each)
+    page, chapter = chosen.page, chosen.chapter
+    replay_page(page, chapter, by_id, project, report, scratch.resolve(), own=False)
+    return report
+
+
+def _refuse_errors(report: AuditReport, chosen: Chosen, what: str, next_step: str) -> None:
+    errors = [each for each in report.findings if each.severity == "error"]
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        raise UserError(
+            found=f"a {what}: {errors[0].place}: {errors[0].message}{more}",
+            expected=f"the {len(chosen.page.results)} results of the page",
+            next_step=next_step,
+        )
+
+
+def _digest(bundle: Bundle, answers: Mapping[str, Mapping[str, Any]]) -> bytes:
+    rows = bundle.columns.height if REQUESTS in bundle.record.files else 0
+    return write_digest(rows, answers.get(bundle.sha256, {}))
+
+
+def _kind(name: str) -> str:
+    return f"{name.partition('/')[0]}/" if "/" in name else name
+
+
+def _not_proved(found: str) -> UserError:
+    return UserError(
+        found=found,
+        expected="the same from the published form as from whole trials",
+        next_step="mark the functions that look at rows with store.derived, and publish again",
+    )

@@ -1,0 +1,51 @@
+"""``sizebook publish``: chapters of the own run into a round that comes with the book."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from sizebook.store import find_project
+
+
+def publish(
+    chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all executed."),
+    name: str = typer.Option(
+        ..., "--round", help="The round: YYYY-MM-DD, maybe with -words behind it."
+    ),
+    replicates: int = typer.Option(
+        3, min=1, help="Least replicates of every treatment; the round says which."
+    ),
+    key: Path = typer.Option(
+        None, "--sign", exists=True, dir_okay=False, help="Sign the round with this SSH key."
+    ),
+) -> None:
+    """Pack chapters of the own run, check them, and put them into data/published.
+
+    The round changes as a whole or not at all.
+    """
+    from sizebook.book.chapters import find_chapters, get_chapter
+    from sizebook.book.published.publishing import publish as put
+
+    project = find_project()
+    names = chapter or [
+        each.id
+        for each in find_chapters(project.root)
+        if (project.chapters / f"{each.id}.ipynb").is_file()
+    ]
+    chapters = [get_chapter(project.root, each) for each in names]
+    done = put(project, chapters, name, replicates=replicates, key=key, say=_say)
+    for pack in done.packs:
+        each = f", {pack.bytes / pack.trials / 1000:.1f} kB a trial" if pack.trials else ""
+        print(f"{pack.chapter}: {pack.trials} trials, {pack.bytes:,} bytes{each}")
+    signed = "signed" if done.signed else "not signed"
+    print(
+        f"round {done.round.name}: {len(done.round.record.packs)} chapters, {signed}; "
+        f"data/published has {done.published_bytes:,} bytes"
+    )
+
+
+def _say(words: str) -> None:
+    print(f"publish: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,101 @@
+"""Functions that derive something from a bundle's rows, and answer from its digest without them.
+
+    @derived()
+    def mean_ms(bundle: Bundle) -> float | None: ...
+
+    def latency_ms(quantile: float) -> Measure:
+        @derived(quantile)
+        def measure(bundle: Bundle) -> float | None: ...
+
+What such a function returns depends on the bundle, the arguments of the call, and those that
+``derived`` was given: all that it closes over. A whole bundle is computed from as ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from sizebook.store import rehearsal
+from sizebook.store.bundles import Bundle
+from sizebook.store.digest import decode, encode
+from sizebook.store.record_file import damaged
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def derived(
+    *closed_over: object, kind: type[Any] | None = None
+) -> Callable[[Callable[Concatenate[Bundle, _P], _R]], Callable[Concatenate[Bundle, _P], _R]]:
+    """Return a decorator for a function of a bundle; ``kind`` is the dataclass that it returns."""
+
+    def mark(
+        function: Callable[Concatenate[Bundle, _P], _R],
+    ) -> Callable[Concatenate[Bundle, _P], _R]:
+        name = f"{function.__module__}.{function.__qualname__}".removeprefix("sizebook.")
+        name = name.replace(".<locals>.", "/")
+
+        @functools.wraps(function)
+        def ask(bundle: Bundle, *args: _P.args, **named: _P.kwargs) -> _R:
+            if not bundle.digest and not rehearsal.is_on():
+                return function(bundle, *args, **named)
+            question = _question(name, closed_over, args, named)
+            return derive(bundle, question, lambda: function(bundle, *args, **named), kind)
+
+        return cast("Callable[Concatenate[Bundle, _P], _R]", ask)
+
+    return mark
+
+
+def derive(
+    bundle: Bundle,
+    question: str,
+    make: Callable[[], _R],
+    kind: type[Any] | None = None,
+    *,
+    always: bool = False,
+) -> _R:
+    """Return the answer to a question: from the bundle's digest, else made now.
+
+    In a rehearsal it is noted if rows were looked at, ``always`` also where they were before.
+    """
+    known = bundle.digest
+    if question in known:
+        return cast("_R", _read(bundle, known[question], kind))
+    if not rehearsal.is_on():
+        return make()
+    with rehearsal.watched() as watch:
+        value = make()
+    if watch.touched or always:
+        rehearsal.note(bundle.sha256, question, _write(value, kind))
+    return value
+
+
+def _question(name: str, *parts: object) -> str:
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=_words)
+    return f"{name} {text}"
+
+
+def _words(argument: object) -> str:
+    return argument.canonical_json() if hasattr(argument, "canonical_json") else repr(argument)
+
+
+def _write(value: object, kind: type[Any] | None) -> Any:
+    if kind is None or value is None:
+        return encode(value)
+    return json.loads(json.dumps(TypeAdapter(kind).dump_python(value), default=encode))
+
+
+def _read(bundle: Bundle, data: Any, kind: type[Any] | None) -> Any:
+    try:
+        if kind is None or data is None:
+            return decode(data)
+        return TypeAdapter(kind).validate_python(data)
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        first = str(error).partition("\n")[0][:100]
+        raise damaged(bundle.id, f"an answer in its digest that is none ({first})") from error

@@ -1,0 +1,132 @@
+"""Packs: the trials of a chapter in one archive, small, the same bytes for the same trials.
+
+A bundle goes into a pack in its published form: ``trial.json`` as it is, so that its checksum is
+the one that evidence cites; requests and due times left out, what was derived from them as a
+digest; counters with the same content in a form that packs better. Files of one kind lie beside
+each other, because trials of a chapter are much alike and LZMA finds that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from sizebook.model.bundle import FileRecord
+from sizebook.model.errors import BundleError
+from sizebook.store.bundles import COUNTERS, RECORD, REQUESTS, SCHEDULE, Bundle, verify_bundle
+from sizebook.store.digest import DIGEST
+from sizebook.store.left_out import LEFT_OUT, write_left_out
+from sizebook.store.plain_files import read_plain
+
+MOST_UNPACKED_BYTES = 512 * 2**20
+_MOST_FILES = 100_000
+_MOST_MEMORY = 256 * 2**20
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+_PRESET = 9
+_KEPT_LOGS = "logs/balancer-"
+"""Pages read what a balancer wrote down; other logs are for whoever runs the stack."""
+
+
+def left_out_of(bundle: Bundle) -> tuple[str, ...]:
+    """Return the files of a bundle that its published form leaves out."""
+
+    def is_out(name: str) -> bool:
+        rows = name in (REQUESTS, SCHEDULE)
+        return rows or (name.startswith("logs/") and not name.startswith(_KEPT_LOGS))
+
+    return tuple(sorted(name for name in bundle.record.files if is_out(name)))
+
+
+def published_files(bundle: Bundle, digest: bytes) -> dict[str, bytes]:
+    """Return the files of a bundle's published form, by name; raises BundleError for damage."""
+    verify_bundle(bundle)
+    out = left_out_of(bundle)
+    kept = {name: file for name, file in bundle.record.files.items() if name not in out}
+    files = {name: read_plain(bundle.path / name, file.bytes) for name, file in kept.items()}
+    changed: dict[str, FileRecord] = {}
+    if COUNTERS in files:
+        files[COUNTERS] = _plain_counters(bundle)
+        changed[COUNTERS] = _record_of(files[COUNTERS])
+    files[RECORD] = read_plain(bundle.path / RECORD, (bundle.path / RECORD).stat().st_size)
+    absent = {*bundle.left_out, *out}
+    files[LEFT_OUT] = write_left_out(absent, changed)
+    files[DIGEST] = digest
+    return files
+
+
+def pack(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write files as one archive; names are relative, with ``/`` between their parts."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in sorted(files, key=lambda each: (each.rpartition("/")[2], each)):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(files[name]), 0o644
+            archive.addfile(entry, io.BytesIO(files[name]))
+    target.write_bytes(lzma.compress(plain.getvalue(), check=lzma.CHECK_CRC32, preset=_PRESET))
+
+
+def read_pack(archive: Path) -> dict[str, bytes]:
+    """Return the files of a pack by name. Raises BundleError as ``unpack``."""
+    return dict(_entries(archive))
+
+
+def unpack(archive: Path, into: Path) -> None:
+    """Write the files of a pack below a folder, which must not be there yet.
+
+    Raises BundleError for anything but plain files with plain names, and for more of them, or of
+    their bytes, than a pack may hold.
+    """
+    into.mkdir(parents=True)
+    for name, data in _entries(archive):
+        path = into / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+
+
+def _entries(archive: Path) -> Iterator[tuple[str, bytes]]:
+    total = 0
+    try:
+        with (
+            lzma.open(archive) as source,
+            tarfile.open(fileobj=source, mode="r|", format=tarfile.USTAR_FORMAT) as opened,
+        ):
+            for number, entry in enumerate(opened):
+                total += entry.size
+                if number >= _MOST_FILES or total > MOST_UNPACKED_BYTES:
+                    raise _refused(archive, "more than any pack holds")
+                parts = entry.name.split("/")
+                if not entry.isfile() or not all(_PART.fullmatch(part) for part in parts):
+                    raise _refused(archive, f"{entry.name[:100]!r}, which is no plain file")
+                data = opened.extractfile(entry)
+                assert data is not None
+                yield entry.name, data.read()
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
+        raise _refused(archive, f"contents that cannot be read ({str(error)[:100]})") from error
+
+
+def _plain_counters(bundle: Bundle) -> bytes:
+    """Return the readings as a table that is not compressed by itself: the pack does it better."""
+    frame = pl.read_parquet(bundle.path / COUNTERS, glob=False, hive_partitioning=False)
+    stream = io.BytesIO()
+    frame.write_parquet(stream, compression="uncompressed", statistics=False)
+    return stream.getvalue()
+
+
+def _record_of(data: bytes) -> FileRecord:
+    return FileRecord(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
+
+
+def _refused(archive: Path, what: str) -> BundleError:
+    return BundleError(
+        found=f"pack {archive.name} with {what}",
+        expected="a pack as 'sizebook publish' writes it",
+        next_step="get a fresh copy of the book",
+    )

@@ -1,0 +1,250 @@
+"""Published rounds: a SYNTHETIC chapter published once, then read, audited, spoilt, refused."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from audited_book import change_bytes, make_audited_book
+from polars.testing import assert_frame_equal
+
+from sizebook.book.audit.auditing import Options, audit_published
+from sizebook.book.audit.outputs import read_page
+from sizebook.book.audit.targets import PageFile
+from sizebook.book.chapters import get_chapter
+from sizebook.book.compared.sides import open_side
+from sizebook.book.published import publishing
+from sizebook.book.published.choosing import choose
+from sizebook.book.published.pages import take_page
+from sizebook.book.published.privacy import find_private
+from sizebook.book.published.signing import verify
+from sizebook.checks import judge
+from sizebook.model.errors import BundleError, UserError
+from sizebook.report import measures
+from sizebook.store import Project, find_bundles, open_bundle
+from sizebook.store.digest import decode, encode
+from sizebook.store.packs import pack, read_pack, unpack
+from sizebook.store.rounds import find_rounds, list_rounds, open_published
+
+NAME = "2026-03-05"
+KEYGEN = shutil.which("ssh-keygen")
+
+
+def copy(root: Path, tmp_path: Path) -> Project:
+    """Return a copy that a test may spoil."""
+    return Project(Path(shutil.copytree(root, tmp_path / "copy", symlinks=True)))
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the files below a folder."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes()
+            for p in sorted(folder.rglob("*")) if p.is_file()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Give a book with one chapter that counts as measured here."""
+    return make_audited_book(tmp_path_factory.mktemp("measured") / "book", measured=True)
+
+
+@pytest.fixture(scope="module")
+def published(measured, tmp_path_factory):
+    """Give the book after its chapter was published, signed where that can be, without its run."""
+    project = copy(measured, tmp_path_factory.mktemp("published"))
+    key = None
+    if KEYGEN:
+        key = tmp_path_factory.mktemp("key") / "key"
+        made = [KEYGEN, "-q", "-t", "ed25519", "-N", "", "-C", "nobody", "-f", str(key)]
+        subprocess.run(made, check=True)
+    done = publishing.publish(project, [get_chapter(project.root, "tiny")], NAME, key=key)
+    assert done.packs[0].trials == 6
+    assert done.published_bytes == sum(map(len, tree(project.published).values()))
+    shutil.rmtree(project.runs)
+    shutil.rmtree(project.chapters)
+    return project.root
+
+
+def test_a_published_page_is_proved_by_bundles_without_rows(published, measured):
+    """Rows are left out; verdicts, measures and every result of the page are the same."""
+    project = Project(published)
+    view = open_published(project)
+    for path in find_bundles(view):
+        slim, whole = open_bundle(path), open_bundle(measured / "data/runs/tiny" / path.name)
+        assert slim.left_out == ("requests.parquet",)
+        assert slim.sha256 == whole.sha256
+        assert slim.columns.height == whole.columns.height
+        assert_frame_equal(slim.counters, whole.counters)
+        assert judge(slim) == judge(whole)
+        assert measures.throughput_per_s(slim) == measures.throughput_per_s(whole)
+        with pytest.raises(BundleError, match=r"without requests\.parquet"):
+            measures.latency_ms(0.123)(slim)
+    report = audit_published(project, options=Options(replay=False))  # publish did replay it
+    assert [str(each) for each in report.findings if each.severity == "error"] == []
+    counts = report.counts()
+    assert (counts["bundles"].verified, counts["pages"].verified) == (6, 1)
+    assert (counts["numbers"].verified, counts["claims"].verified) == (3, 1)
+    [found] = find_rounds(project)
+    assert verify(found.folder, found.sha256).state == ("good" if KEYGEN else "unsigned")
+
+
+def test_pages_come_from_the_round(published, tmp_path):
+    """As they are, once; a template that changed, or another parameter, is executed instead."""
+    project = copy(published, tmp_path)
+    tiny = get_chapter(project.root, "tiny")
+    given = {"profile": "quick", "source": "published"}
+    assert take_page(project, tiny, given | {"seed": 7}) is None
+    assert take_page(project, tiny, given).state == "published"
+    assert take_page(project, tiny, given).state == "up to date"
+    page = read_page(PageFile("tiny", project.chapters / "tiny.ipynb"))
+    assert {out.name for out in page.results} >= {"rates", "json-per-s", "own-json-faster"}
+    side = open_side("published", project, tmp_path)
+    assert (side.name, len(side.results["tiny"].cited)) == (f"round {NAME}", 6)
+    folder = open_side(str(project.published / NAME), None, tmp_path)
+    assert folder.results["tiny"].cited == side.results["tiny"].cited
+    text = tiny.notebook.read_text()
+    tiny.notebook.write_text(text.replace("(synthetic)", "(made up)"))
+    assert take_page(project, get_chapter(project.root, "tiny"), given) is None
+
+
+def test_a_changed_byte_is_found(published, tmp_path):
+    """In a pack: neither read nor audited further. In round.json: its signature does not hold."""
+    project = copy(published, tmp_path)
+    [round_] = find_rounds(project)
+    index = round_.folder / "round.json"
+    index.write_text(index.read_text().replace('"trials": 6', '"trials": 7'))
+    [spoilt] = find_rounds(project)
+    assert verify(spoilt.folder, spoilt.sha256).state == "unsigned"
+    if KEYGEN:
+        for path in round_.folder.glob(f"round-{round_.sha256[:16]}.*"):
+            path.rename(path.with_name(path.name.replace(round_.sha256[:16], spoilt.sha256[:16])))
+        assert verify(spoilt.folder, spoilt.sha256).state == "bad"
+    change_bytes(next(round_.folder.glob("*.tar.xz")))
+    with pytest.raises(BundleError, match="not the file that was published"):
+        open_published(project)
+    report = audit_published(project)
+    errors = {each.rule for each in report.findings if each.severity == "error"}
+    assert errors == {"AU701-pack"} | ({"AU702-signature"} if KEYGEN else set())
+
+
+def test_what_must_not_be_published_leaves_the_round_as_it_was(
+    published, measured, tmp_path, monkeypatch
+):
+    """Too few replicates, damage, too much, a stop in between: the old round stays, whole."""
+    project = copy(published, tmp_path)
+    for part in ("data/runs", "book/chapters"):
+        shutil.copytree(measured / part, project.root / part, dirs_exist_ok=True)
+    before, tiny = tree(project.published), get_chapter(project.root, "tiny")
+
+    def refused(words, **more):
+        with pytest.raises(UserError, match=words):
+            publishing.publish(project, [tiny], NAME, **more)
+        assert tree(project.published) == before
+
+    refused("3 replicates in tiny", replicates=4)
+    with pytest.raises(UserError, match="found round 'today'"):
+        publishing.publish(project, [tiny], "today")
+    monkeypatch.setattr(publishing, "rehearse", lambda *_: {"chapters/tiny.ipynb": b"another"})
+    monkeypatch.setattr(publishing, "prove", lambda *_: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "MOST_PUBLISHED_BYTES", 100)
+        refused("too many")
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "rehearse", lambda *_: {"x": b"mail@somebody.org"})
+        refused("an address of mail in x of tiny")
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing.os, "fsync", stop)
+        with pytest.raises(KeyboardInterrupt):
+            publishing.publish(project, [tiny], NAME)
+        assert {name: before[name] for name in before} == {
+            name: data for name, data in tree(project.published).items() if name in before
+        }
+        assert (
+            find_rounds(project)[0].record
+            == publishing.open_round(published / "data" / "published" / NAME).record
+        )
+    publishing.publish(project, [tiny], NAME)
+    assert len(tree(project.published)) == 2
+    publishing.publish(project, [tiny], f"{NAME}-b")
+    assert [path.name for path in list_rounds(project)] == [f"{NAME}-b", NAME]
+
+
+def test_damage_and_smoke_are_refused(measured, tmp_path):
+    """A trial that is not the cited one, another machine's trial, a page of the smoke profile."""
+    project = copy(measured, tmp_path)
+    tiny, trial = get_chapter(project.root, "tiny"), project.runs / "tiny" / "json-0"
+    change_bytes(trial / "requests.parquet")
+    with pytest.raises(BundleError, match="trial json-0"):
+        publishing.publish(project, [tiny], NAME)
+    record = trial / "trial.json"
+    record.write_text(record.read_text().replace('"sizebook-bundle"', '"sizebook-bundle" '))
+    with pytest.raises(BundleError, match="1 trials that chapters/tiny cites"):
+        choose(project, tiny)
+    page = project.chapters / "tiny.ipynb"
+    page.write_text(page.read_text().replace('"profile": "quick"', '"profile": "smoke"'))
+    with pytest.raises(UserError, match="in the profile smoke"):
+        choose(project, tiny)
+    assert list_rounds(project) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("/home/sam/book", "a place on a machine"),
+        ("sam@somewhere.net", "an address of mail"),
+        ("at 8.8.8.8:80", "an address of a machine"),
+        ("token 0123456789abcdef", "the value of MY_TOKEN"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----", "a key"),
+        ("127.0.0.1 10.1.2.3 192.0.2.7 17.0.15 /usr/lib/jvm ./stack a@example.org", ""),
+        ("<svg>1.5.5.3 8.8.8.8</svg>", ""),
+    ],
+)
+def test_private_things_are_found(text, words):
+    """Places, mail, addresses outside, secrets of the environment; nothing that is anybody's."""
+    known = {b"0123456789abcdef": "the value of MY_TOKEN"}
+    found = [each.words for each in find_private({"x": text.encode()}, known)]
+    assert [each[: len(words)] for each in found] == ([words] if words else [])
+
+
+def test_answers_come_back_as_they_were():
+    """Numbers to the last bit, arrays, frames, mappings; nothing else goes in or comes out."""
+    frame = pl.DataFrame(
+        {"t": [10**18, 10**18 + 3], "s": ["a", None], "v": [0.1, float("nan")], "n": [1, None]}
+    )
+    value = (1, 2.5, None, {"a": [True, 1 / 3]}, np.array([5, 7, 6]), np.float64(0.1))
+    again = decode(json.loads(json.dumps(encode(value))))
+    assert again[:4] == value[:4]
+    assert again[4].tolist() == [5, 7, 6]
+    assert again[5] == 0.1
+    assert_frame_equal(decode(json.loads(json.dumps(encode(frame)))), frame)
+    with pytest.raises(TypeError):
+        encode(SimpleNamespace())
+    for wrong in ({"array": ["O", [1]]}, {"other": 1}):
+        with pytest.raises(ValueError, match="an"):
+            decode(wrong)
+
+
+def test_packs_are_the_same_for_the_same_files_and_hold_plain_ones_only(tmp_path):
+    """Names that lead elsewhere are refused before anything is written there."""
+    files = {"b/x": b"1" * 1000, "a/x": b"2", "a/y": b""}
+    for name in ("one", "two"):
+        pack(tmp_path / name, dict(reversed(files.items())) if name == "two" else files)
+    one = (tmp_path / "one").read_bytes()
+    assert hashlib.sha256(one).digest() == hashlib.sha256((tmp_path / "two").read_bytes()).digest()
+    assert read_pack(tmp_path / "one") == files
+    for name in ("../x", "/x", "a/../../x"):
+        pack(tmp_path / "bad", {name: b""})
+        with pytest.raises(BundleError, match="no plain file"):
+            unpack(tmp_path / "bad", tmp_path / "into")
+        shutil.rmtree(tmp_path / "into")
+    (tmp_path / "cut").write_bytes(one[: len(one) // 2])
+    with pytest.raises(BundleError, match="cannot be read"):
+        read_pack(tmp_path / "cut")
