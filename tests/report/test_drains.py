@@ -39,7 +39,8 @@ def bundle(rows=(), counters=(), settings=None):
         trial=SimpleNamespace(load=load), execution=SimpleNamespace(phase=marks.get)
     )
     return SimpleNamespace(
-        digest={},columns=RequestColumns.of(requests), counters=table, record=record)
+        digest={}, columns=RequestColumns.of(requests), counters=table, record=record
+    )
 
 
 def drain(iteration, begin, end, phase, *, stopped=True):
