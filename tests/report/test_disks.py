@@ -92,19 +92,23 @@ def test_the_last_jobs_percentile_and_the_way_it_went():
     assert disks.ways(found) == ("psync direct",)
 
 
+WHOLE = SimpleNamespace(digest={})
+"""A bundle of which nothing was left out."""
+
+
 @pytest.mark.parametrize(
     ("times", "percent"), [([1.0, 1.0, 1.0], 0.0), ([1.0, 2.0, 3.0], 50.0), ([1.0, 2.0], None)]
 )
 def test_variation_of_whole_jobs(monkeypatch, times, percent):
     """Standard deviation over mean; two jobs tell nothing."""
     monkeypatch.setattr(disks, "runs", lambda _: pl.DataFrame({"total_s": times}))
-    assert disks.variation_percent(None) == (None if percent is None else pytest.approx(percent))
+    assert disks.variation_percent(WHOLE) == (None if percent is None else pytest.approx(percent))
 
 
 def test_the_network_carries_bytes_in_the_time_of_a_pass(monkeypatch):
     """Median of passes; none is None."""
     passes = pl.DataFrame({"total_s": [1.0, 2.0, 4.0], "received_bytes": [8_000_000] * 3})
     monkeypatch.setattr(disks, "runs", lambda _: passes)
-    assert disks.network_mb_per_s(None) == pytest.approx(4)
+    assert disks.network_mb_per_s(WHOLE) == pytest.approx(4)
     monkeypatch.setattr(disks, "runs", lambda _: passes.clear())
-    assert disks.network_mb_per_s(None) is None
+    assert disks.network_mb_per_s(WHOLE) is None

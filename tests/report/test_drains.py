@@ -38,7 +38,9 @@ def bundle(rows=(), counters=(), settings=None):
     record = SimpleNamespace(
         trial=SimpleNamespace(load=load), execution=SimpleNamespace(phase=marks.get)
     )
-    return SimpleNamespace(columns=RequestColumns.of(requests), counters=table, record=record)
+    return SimpleNamespace(
+        digest={}, columns=RequestColumns.of(requests), counters=table, record=record
+    )
 
 
 def drain(iteration, begin, end, phase, *, stopped=True):

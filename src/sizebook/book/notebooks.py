@@ -25,7 +25,7 @@ from sizebook.lab.inventories import inventory_fingerprint
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
 
-State = Literal["ran", "up to date", "published", "failed"]
+State = Literal["ran", "up to date", "published", "not published", "failed"]
 
 STAMP = "sizebook_run"
 """Where the metadata of an executed notebook say how it was made."""

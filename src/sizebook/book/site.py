@@ -13,22 +13,36 @@ from typing import Any
 
 import yaml
 
+from sizebook.book.chapters import find_chapters
 from sizebook.model.errors import UserError
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|\w*Exception|\w*Error)\b")
 _SHOWN_LINES = 12
+_CHAPTERS = "chapters/"
+_UNMEASURED = """\
+# {title}
+
+## Not measured
+
+No published round has this chapter, and it was not run here.
+`make chapter CHAPTER={chapter}` measures it.
+"""
 
 TRIALS = "trials"
 """Folder of a built site with the trials' pages."""
 
 
-def build_site(root: Path) -> Path:
+def build_site(root: Path, *, partial: bool = False) -> Path:
     """Build the book below ``root`` and give the path of its ``index.html``.
 
+    A ``partial`` book has a page that says so in place of each chapter without results.
     Says nothing on success. Raises UserError that lists the pages without a notebook, or the
     warnings of the build. Works without network.
     """
+    _forget_unmeasured(root)
+    if partial:
+        _write_unmeasured(root)
     check_pages(root)
     _forget_build(root)
     command = "import sizebook; from jupyter_book.cli.main import main; main()"
@@ -100,6 +114,28 @@ def _walk(entry: Any) -> Iterator[str]:
 
 def _page_exists(page: Path) -> bool:
     return any(page.with_name(page.name + ending).exists() for ending in (".md", ".ipynb"))
+
+
+def is_unmeasured(book: Path, page: str) -> bool:
+    """Return whether a page of a partial book says only that its chapter has no results."""
+    return page.startswith(_CHAPTERS) and (book / f"{page}.md").is_file()
+
+
+def _forget_unmeasured(root: Path) -> None:
+    for path in (root / "book" / _CHAPTERS).glob("*.md"):
+        path.unlink()
+
+
+def _write_unmeasured(root: Path) -> None:
+    titles = {each.id: each.title for each in find_chapters(root)}
+    toc = root / "book" / "_toc.yml"
+    pages = list_pages(toc) if toc.exists() else []
+    for page in pages:
+        chapter = page.removeprefix(_CHAPTERS)
+        if chapter in titles and not _page_exists(root / "book" / page):
+            path = root / "book" / f"{page}.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(_UNMEASURED.format(title=titles[chapter], chapter=chapter))
 
 
 def _forget_build(root: Path) -> None:

@@ -34,6 +34,7 @@ import sizebook
 from sizebook.book.cited import number_anchor
 from sizebook.book.downloads import write_downloads
 from sizebook.book.records import Record, read_records
+from sizebook.book.site import is_unmeasured
 from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
 from sizebook.book.sphinx_calculator import SCRIPT, STYLE
 from sizebook.book.sphinx_claims import add_claims
@@ -64,10 +65,12 @@ _THEME = Path(__file__).parent / "theme"
 
 
 def find_record(env: BuildEnvironment, target: str, kind: str, location: Any) -> Record | None:
-    """Give the record that ``<page>#<key>`` names, or None after a warning."""
+    """Give the record that ``<page>#<key>`` names, or None: after a warning, or not measured."""
     docname, _, key = target.partition("#")
     notebook = Path(env.srcdir) / f"{docname}.ipynb"
     if not notebook.exists():
+        if is_unmeasured(Path(env.srcdir), docname):
+            return None
         _warn(env, "missing", f"no executed notebook {docname}.ipynb for {target!r}", location)
         return None
     env.note_dependency(str(notebook))
@@ -82,6 +85,13 @@ def find_record(env: BuildEnvironment, target: str, kind: str, location: Any) ->
     return record
 
 
+def _absent(env: BuildEnvironment, target: str, kind: str) -> str:
+    """Give the words for a result that is not there."""
+    if is_unmeasured(Path(env.srcdir), target.partition("#")[0]):
+        return "(not measured)"
+    return f"[missing {kind}{target}]"
+
+
 class ValueRole(SphinxRole):
     """{val}`chapters/odata-rest#ratio:.1f`: a number of a chapter, linked to its evidence."""
 
@@ -91,7 +101,7 @@ class ValueRole(SphinxRole):
         target = target.strip()
         record = find_record(self.env, target, "value", self.get_location())
         if record is None:
-            return [nodes.strong("", f"[missing {target}]")], []
+            return [nodes.strong("", _absent(self.env, target, ""))], []
         fields = record.fields
         try:
             words = format_scalar(fields["value"], spec or fields["format"], fields["unit"])
@@ -126,7 +136,7 @@ class _ResultDirective(SphinxDirective):
         target = self.arguments[0]
         record = find_record(self.env, target, self.kind, self.get_location())
         if record is None:
-            return [nodes.paragraph("", f"[missing {self.kind} {target}]")]
+            return [nodes.paragraph("", _absent(self.env, target, f"{self.kind} "))]
         node = self.make(record, target.partition("#")[0])
         if self.content:
             words = nodes.Element()

@@ -5,6 +5,7 @@ from sizebook.checks.rules import Rule, judge_by
 from sizebook.checks.sets import SET_RULES, SetRule, judge_set
 from sizebook.model.verdict import Judgement
 from sizebook.store import Bundle
+from sizebook.store.derived import derive
 
 RULES: tuple[Rule, ...] = (
     accounting.completed,
@@ -37,6 +38,9 @@ RULES: tuple[Rule, ...] = (
 """Every rule, in the order of the page that documents them."""
 
 
+JUDGED = "checks.judge"
+"""The question that is answered in bundles of which the record alone was published."""
+
 INTERFERENCE: tuple[Rule, ...] = (machine.steal, machine.wall_clock)
 """Rules that judge the machine alone: what a trial does, or finds, changes nothing of them."""
 
@@ -48,7 +52,7 @@ def interfered(bundle: Bundle) -> bool:
 
 def judge(bundle: Bundle) -> Judgement:
     """Return what all rules find in a bundle and the worst verdict among them."""
-    return judge_by(RULES, bundle)
+    return derive(bundle, JUDGED, lambda: judge_by(RULES, bundle), Judgement)
 
 
 __all__ = ["RULES", "SET_RULES", "Rule", "SetRule", "interfered", "judge", "judge_set"]

@@ -27,7 +27,7 @@ def build(
     if pdf:
         find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
-    index = build_site(root)
+    index = build_site(root, partial=bool(source))
     print(f"built in {time.monotonic() - began:.0f} s: {index}")
     if pdf:
         began = time.monotonic()

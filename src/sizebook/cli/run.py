@@ -32,7 +32,7 @@ def run(
     from sizebook.book.published.pages import (
         SOURCE,
         needs_trials,
-        refuse_unpublished,
+        report_unpublished,
         take_page,
     )
     from sizebook.cli.selection import select
@@ -47,14 +47,14 @@ def run(
         if source == SOURCE and not force:
             outcome = take_page(project, each, parameters)
         if outcome is None and source == SOURCE and needs_trials(project, each):
-            outcome = refuse_unpublished(each)
+            outcome = report_unpublished(each)
         if outcome is None:
             outcome = run_chapter(
                 project.root, each, parameters, force=force, on_progress=shown.update
             )
         shown.close()
         print(_summary(outcome, shown.pace), flush=True)
-        failed += outcome.state == "failed"
+        failed += outcome.state == "failed" or (bool(chapter) and outcome.state == "not published")
     if failed:
         print(f"sizebook: {failed} of {len(selected)} chapters failed", file=sys.stderr)
         raise typer.Exit(1)
@@ -98,6 +98,8 @@ def _summary(outcome: RunOutcome, pace: str = "") -> str:
         return f"{outcome.chapter}: failed{where}: {outcome.error}"
     if outcome.state == "up to date":
         return f"{outcome.chapter}: up to date"
+    if outcome.state == "not published":
+        return f"{outcome.chapter}: {outcome.error}"
     if outcome.state == "published":
         return f"{outcome.chapter}: taken as published"
     measured = f" (measured in {pace})" if pace else ""

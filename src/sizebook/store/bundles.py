@@ -27,7 +27,7 @@ from sizebook.store.left_out import LEFT_OUT, LeftOut, parse_left_out
 from sizebook.store.once import Once
 from sizebook.store.plain_files import open_plain, plain_size, read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, damaged, parse_record
-from sizebook.store.rehearsal import touch
+from sizebook.store.rehearsal import note_use, touch
 from sizebook.store.tables import (
     COUNTERS,
     DAY_NS,
@@ -295,6 +295,7 @@ def open_bundle(path: Path) -> Bundle:
 
 def verify_file(bundle: Bundle, name: str) -> None:
     """Raise BundleError unless the file's checksum is the recorded one."""
+    note_use(bundle.sha256)
     try:
         with os.fdopen(open_plain(bundle.path / name), "rb") as source:
             found = hashlib.file_digest(source, "sha256").hexdigest()

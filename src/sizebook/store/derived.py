@@ -72,7 +72,7 @@ def derive(
     with rehearsal.watched() as watch:
         value = make()
     if watch.touched or always:
-        rehearsal.note(bundle.sha256, question, _write(value, kind))
+        rehearsal.note(bundle.sha256, question, encode_answer(value, kind))
     return value
 
 
@@ -85,7 +85,8 @@ def _words(argument: object) -> str:
     return argument.canonical_json() if hasattr(argument, "canonical_json") else repr(argument)
 
 
-def _write(value: object, kind: type[Any] | None) -> Any:
+def encode_answer(value: object, kind: type[Any] | None = None) -> Any:
+    """Return an answer as it stands in a digest; ``kind`` is the dataclass that it is."""
     if kind is None or value is None:
         return encode(value)
     return json.loads(json.dumps(TypeAdapter(kind).dump_python(value), default=encode))

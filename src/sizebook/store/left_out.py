@@ -27,6 +27,8 @@ class LeftOut(Record):
     format: Literal["sizebook-left-out"] = "sizebook-left-out"
     version: Literal[1] = 1
     files: tuple[str, ...]
+    record_only: bool = False
+    """All are left out: the bundle tells what was specified, run and judged, and no more."""
     changed: dict[str, FileRecord] = Field(default_factory=dict)
     """Files with the content of those that the record names, in another form of the same table."""
 
@@ -37,12 +39,18 @@ def can_be_left_out(name: str) -> bool:
 
 
 def write_left_out(
-    names: Collection[str], changed: Mapping[str, FileRecord] = MappingProxyType({})
+    names: Collection[str],
+    changed: Mapping[str, FileRecord] = MappingProxyType({}),
+    *,
+    record_only: bool = False,
 ) -> bytes:
     """Return the bytes of a ``left-out.json`` with these names, and files in another form."""
-    content = LeftOut(files=tuple(sorted(names)), changed=dict(changed))
-    unset = {"changed"} if not changed else set()
-    return (content.model_dump_json(indent=1, exclude=unset) + "\n").encode()
+    files = tuple(sorted(names))
+    content = LeftOut(files=files, changed=dict(changed), record_only=record_only)
+    told = {"format", "version", "files"}
+    told |= {"changed"} if changed else set()
+    told |= {"record_only"} if record_only else set()
+    return (content.model_dump_json(indent=1, include=told) + "\n").encode()
 
 
 def parse_left_out(data: bytes, bundle: str, record: BundleRecord) -> LeftOut:
@@ -62,7 +70,9 @@ def parse_left_out(data: bytes, bundle: str, record: BundleRecord) -> LeftOut:
             raise damaged(bundle, f"{LEFT_OUT} that names {name[:100]!r}, unknown to trial.json")
     if other := set(said.changed) - {COUNTERS}:
         raise damaged(bundle, f"{LEFT_OUT} with another form of {min(other)[:100]!r}")
-    for name in said.files:
+    if said.record_only and set(said.files) != set(record.files):
+        raise damaged(bundle, f"{LEFT_OUT} that leaves only the record, and names other files")
+    for name in () if said.record_only else said.files:
         if not can_be_left_out(name):
             raise BundleError(
                 found=f"bundle {bundle} without {name}",

@@ -24,6 +24,7 @@ from sizebook.store.bundles import COUNTERS, RECORD, REQUESTS, SCHEDULE, Bundle,
 from sizebook.store.digest import DIGEST
 from sizebook.store.left_out import LEFT_OUT, write_left_out
 from sizebook.store.plain_files import read_plain
+from sizebook.store.record_file import MOST_RECORD_BYTES
 
 MOST_UNPACKED_BYTES = 512 * 2**20
 _MOST_FILES = 100_000
@@ -54,11 +55,29 @@ def published_files(bundle: Bundle, digest: bytes) -> dict[str, bytes]:
     if COUNTERS in files:
         files[COUNTERS] = _plain_counters(bundle)
         changed[COUNTERS] = _record_of(files[COUNTERS])
-    files[RECORD] = read_plain(bundle.path / RECORD, (bundle.path / RECORD).stat().st_size)
+    files[RECORD] = _record_bytes(bundle)
     absent = {*bundle.left_out, *out}
     files[LEFT_OUT] = write_left_out(absent, changed)
     files[DIGEST] = digest
     return files
+
+
+def recorded_files(bundle: Bundle, digest: bytes) -> dict[str, bytes]:
+    """Return the files of a bundle of which the record alone is published, and how it was judged.
+
+    For trials that no page shows: conditioning loads, and trials that were measured again.
+    """
+    verify_bundle(bundle)
+    absent = {*bundle.left_out, *bundle.record.files}
+    return {
+        RECORD: _record_bytes(bundle),
+        LEFT_OUT: write_left_out(absent, record_only=True),
+        DIGEST: digest,
+    }
+
+
+def _record_bytes(bundle: Bundle) -> bytes:
+    return read_plain(bundle.path / RECORD, MOST_RECORD_BYTES)
 
 
 def pack(target: Path, files: Mapping[str, bytes]) -> None:

@@ -58,6 +58,17 @@ def watched() -> Iterator[Watch]:
         _FRAMES.watches.pop()
 
 
+def note_use(sha256: str) -> None:
+    """Note that a file of the bundle with this checksum was read."""
+    if is_on():
+        (Path(os.environ[FOLDER]) / f"{sha256}.used").touch()
+
+
+def used(folder: Path) -> set[str]:
+    """Return the checksums of the bundles of which a rehearsal read more than the record."""
+    return {path.stem for path in folder.glob("*.used")}
+
+
 def note(sha256: str, question: str, answer: Any) -> None:
     """Write an encoded answer down for the bundle with this checksum."""
     line = json.dumps([question, answer]) + "\n"

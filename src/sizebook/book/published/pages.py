@@ -57,10 +57,10 @@ def take_page(project: Project, chapter: Chapter, given: Mapping[str, Any]) -> R
     return RunOutcome(chapter.id, "published", 0.0, page=target)
 
 
-def refuse_unpublished(chapter: Chapter) -> RunOutcome:
+def report_unpublished(chapter: Chapter) -> RunOutcome:
     """Return that a chapter, which measures, has no results to be taken."""
-    words = "no round in data/published has it; measure it: sizebook run " + chapter.id
-    return RunOutcome(chapter.id, "failed", 0.0, error=words)
+    words = f"no round in data/published has it; sizebook run {chapter.id} measures it"
+    return RunOutcome(chapter.id, "not published", 0.0, error=words)
 
 
 def _read(page: Path) -> ExecutedPage:

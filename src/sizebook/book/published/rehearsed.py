@@ -15,15 +15,19 @@ from typing import Any
 
 from sizebook.book.audit.bundles import AuditedBundle, Look, look_at, read_through
 from sizebook.book.audit.findings import AuditReport
+from sizebook.book.audit.pages import cited_by
 from sizebook.book.audit.replay import replay_page
 from sizebook.book.published.choosing import Chosen
+from sizebook.checks import JUDGED
 from sizebook.lab import calibration
 from sizebook.model.errors import BundleError, UserError
+from sizebook.model.verdict import Judgement
 from sizebook.store import Bundle, Project, find_bundles
 from sizebook.store.bundles import REQUESTS
+from sizebook.store.derived import encode_answer
 from sizebook.store.digest import write_digest
-from sizebook.store.packs import left_out_of, pack, published_files
-from sizebook.store.rehearsal import noted, rehearsing
+from sizebook.store.packs import left_out_of, pack, published_files, recorded_files
+from sizebook.store.rehearsal import noted, rehearsing, used
 from sizebook.store.rounds import (
     BORROWED,
     PAGES,
@@ -44,25 +48,33 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
     Raises BundleError for damaged trials, UserError if the page is not what its trials make.
     """
     notes = scratch / "notes"
+    borrowed = _audit(chosen.borrowed)
+    with rehearsing(scratch / "judged"):
+        own = _audit(chosen.own)
+    floor = _calibration(project.runs / calibration.CHAPTER, (*own, *borrowed))
     with rehearsing(notes):
-        own, borrowed = _audit(chosen.own), _audit(chosen.borrowed)
-        floor = _calibration(project.runs / calibration.CHAPTER, (*own, *borrowed))
         report = _replay(project, chosen, [*own, *borrowed, *floor], scratch / "whole")
     _refuse_errors(
         report, chosen, f"page of {chosen.chapter.id} that its trials do not make",
         f"sizebook run {chosen.chapter.id}",
     )  # fmt: skip
-    answers = noted(notes)
+    answers, judged = noted(notes), noted(scratch / "judged")
+    shown = used(notes) | {each.sha256 for out in chosen.page.results for each in cited_by(out)}
     files: dict[str, bytes] = {}
     for each in own:
-        digest = _digest(each.bundle, answers)
-        for name, data in published_files(each.bundle, digest).items():
-            files[f"{each.bundle.id}/{name}"] = data
+        bundle, sha256 = each.bundle, each.bundle.sha256
+        if sha256 in shown or _tells_noise(bundle):
+            together = {**judged.get(sha256, {}), **answers.get(sha256, {})}
+            named = published_files(bundle, _digest(bundle, together))
+        else:
+            verdict = {JUDGED: encode_answer(each.judgement, Judgement)}
+            named = recorded_files(bundle, _digest(bundle, verdict))
+        files |= {f"{bundle.id}/{name}": data for name, data in named.items()}
     for each in (*borrowed, *floor):
         bundle = each.bundle
         if bundle.sha256 in answers:
             place = f"{BORROWED}/{bundle.record.trial.chapter}/{bundle.id}/{bundle.sha256}.json"
-            files[place] = _digest(bundle, answers)
+            files[place] = _digest(bundle, answers[bundle.sha256])
     files[f"{PAGES}/{chosen.chapter.id}.ipynb"] = chosen.page.file.path.read_bytes()
     return files
 
@@ -125,16 +137,22 @@ def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scra
         )
     packed = _checked(map(read_through, same.values()))
     floor = _calibration(view / calibration.CHAPTER, packed)
-    verdicts = {each.bundle.id: each.judgement for each in packed}
+    verdicts = {each.bundle.id: _said(each.judgement) for each in packed}
     for each in chosen.own:
         whole = read_through(look_at(each.path)).judgement
-        if verdicts[each.id] != whole:
+        if verdicts[each.id] != _said(whole):
             raise _not_proved(f"trial {each.id}, judged otherwise without its rows")
     report = _replay(project, chosen, [*packed, *floor], scratch / "packed")
     _refuse_errors(
         report, chosen, f"page of {chosen.chapter.id} that the pack does not make again",
         "mark the functions that look at rows with store.derived, and publish again",
     )  # fmt: skip
+
+
+def _said(judgement: Judgement | None) -> list[tuple[object, ...]]:
+    """Return what each rule said; sums of readings may differ in their last bits."""
+    found = () if judgement is None else judgement.findings
+    return [(each.rule, each.passed, each.verdict, each.message) for each in found]
 
 
 def staged(folder: Path, name: str, record: PackRecord) -> Published:
@@ -194,9 +212,15 @@ def _refuse_errors(report: AuditReport, chosen: Chosen, what: str, next_step: st
         )
 
 
-def _digest(bundle: Bundle, answers: Mapping[str, Mapping[str, Any]]) -> bytes:
+def _tells_noise(bundle: Bundle) -> bool:
+    """Return whether other chapters may ask a trial for the noise of any of their metrics."""
+    spec = bundle.record.trial
+    return spec.chapter == calibration.CHAPTER and spec.purpose == "measured"
+
+
+def _digest(bundle: Bundle, answers: Mapping[str, Any]) -> bytes:
     rows = bundle.columns.height if REQUESTS in bundle.record.files else 0
-    return write_digest(rows, answers.get(bundle.sha256, {}))
+    return write_digest(rows, answers)
 
 
 def _kind(name: str) -> str:
