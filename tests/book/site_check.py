@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,13 +29,19 @@ class Problem:
         return f"{self.page}: {self.what}"
 
 
-def check_site(root: Path, browser: Browser | None = None) -> list[Problem]:
-    """Give all problems of a site: links first, then what a browser sees on each page."""
+def check_site(
+    root: Path, browser: Browser | None = None, *, unopened: Collection[str] = ()
+) -> list[Problem]:
+    """Give all problems of a site: links of every page, then what a browser sees on each.
+
+    Pages in ``unopened``, by their addresses in the site, are not opened in a browser.
+    """
     root = root.resolve()
     pages = list_pages(root)
     if not pages:
         return [Problem(str(root), "holds no page; was the site built?")]
     problems = check_links(root)
+    pages = [page for page in pages if page.relative_to(root).as_posix() not in unopened]
     if browser is not None:
         return problems + [each for page in pages for each in check_page(browser, root, page)]
     with Browser() as own:

@@ -42,14 +42,16 @@ class Copy:
 
 
 def make_copy(folder: Path) -> Copy:
-    """Copy what git tracks, and link the stack's build."""
+    """Copy what git tracks, and link what set-up made: the stack's build, unpacked programs."""
     command = ["git", "ls-files", "-co", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in names.splitlines():
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    (folder / "stack" / "target").symlink_to(ROOT / "stack" / "target")
+    (folder / ".sizebook").mkdir()
+    for made in ("stack/target", ".sizebook/programs"):
+        (folder / made).symlink_to(ROOT / made)
     return Copy(folder)
 
 
