@@ -258,7 +258,9 @@ def test_a_book_from_rounds_says_which_chapters_it_lacks(published, tmp_path, mo
 
     def build(*_, **__):
         (project.site / "index.html").parent.mkdir(parents=True, exist_ok=True)
-        (project.site / "index.html").write_text("".join(p.name for p in project.chapters.iterdir()))
+        (project.site / "index.html").write_text(
+            "".join(p.name for p in project.chapters.iterdir())
+        )
         return SimpleNamespace(returncode=0, stdout="")
 
     monkeypatch.setattr(site.subprocess, "run", build)

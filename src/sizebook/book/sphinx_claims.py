@@ -144,7 +144,9 @@ def _find(env: BuildEnvironment, claim_id: str, location: Any) -> LedgerRow | No
         if row.claim.claim_id == claim_id:
             return row
     pages = _pages(env, find_root(env))
-    if not claim_id.startswith("own-") or not any(is_unmeasured(Path(env.srcdir), p) for p in pages):
+    if not claim_id.startswith("own-") or not any(
+        is_unmeasured(Path(env.srcdir), p) for p in pages
+    ):
         _warn(env, "claim", f"no claim {claim_id!r} in the ledger", location)
     return None
 
