@@ -13,6 +13,7 @@ import pytest
 from audited_book import change_bytes, make_audited_book
 from polars.testing import assert_frame_equal
 
+from sizebook.book import site
 from sizebook.book.audit.auditing import Options, audit_published
 from sizebook.book.audit.outputs import read_page
 from sizebook.book.audit.targets import PageFile
@@ -248,3 +249,27 @@ def test_packs_are_the_same_for_the_same_files_and_hold_plain_ones_only(tmp_path
     (tmp_path / "cut").write_bytes(one[: len(one) // 2])
     with pytest.raises(BundleError, match="cannot be read"):
         read_pack(tmp_path / "cut")
+
+
+def test_a_book_from_rounds_says_which_chapters_it_lacks(published, tmp_path, monkeypatch):
+    """A page stands in for each, in a partial book alone, and never beside the chapter itself."""
+    project = copy(published, tmp_path)
+    stand_in = project.chapters / "tiny.md"
+
+    def build(*_, **__):
+        (project.site / "index.html").parent.mkdir(parents=True, exist_ok=True)
+        (project.site / "index.html").write_text(
+            "".join(p.name for p in project.chapters.iterdir())
+        )
+        return SimpleNamespace(returncode=0, stdout="")
+
+    monkeypatch.setattr(site.subprocess, "run", build)
+    assert site.build_site(project.root, partial=True).read_text() == "tiny.md"
+    assert "make chapter CHAPTER=tiny" in stand_in.read_text()
+    assert site.is_unmeasured(project.book, "chapters/tiny")
+    with pytest.raises(UserError, match="1 chapters without measurements: tiny"):
+        site.build_site(project.root)
+    assert not stand_in.exists()
+    stand_in.write_text("# Left over")
+    take_page(project, get_chapter(project.root, "tiny"), {})
+    assert site.build_site(project.root, partial=True).read_text() == "tiny.ipynb"

@@ -336,6 +336,7 @@ RULES: tuple[AuditRule, ...] = (
         "chapter makes itself (own-…), and is decided once.",
         "Correct the claim's id in the template and run the chapter again.",
     ),
+    *(AuditRule(**asdict(rule)) for rule in CRATE_RULES),
     AuditRule(
         "AU701-pack",
         "error",
@@ -375,7 +376,6 @@ RULES: tuple[AuditRule, ...] = (
         "The publisher took fewer (--replicates): intervals are wide, or there are none.",
         "Measure more and publish again.",
     ),
-    *(AuditRule(**asdict(rule)) for rule in CRATE_RULES),
 )
 
 _BY_ID = {rule.id: rule for rule in RULES}

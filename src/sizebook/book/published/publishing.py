@@ -154,10 +154,9 @@ def _record(
 
 def _check_size(project: Project, before: Round | None, record: RoundRecord, staging: Path) -> None:
     """Raise UsageError if all that is published would be too much."""
-    own = {each.file for each in record.packs}
     old = project.published / record.name
     others = published_bytes(project) - _bytes_below(staging) - (_bytes_below(old) if before else 0)
-    total = others + sum(each.bytes for each in record.packs if each.file in own)
+    total = others + sum(each.bytes for each in record.packs)
     if total > MOST_PUBLISHED_BYTES:
         raise UsageError(
             found=f"{total:,} bytes in data/published, {total - MOST_PUBLISHED_BYTES:,} too many",
