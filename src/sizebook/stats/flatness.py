@@ -18,6 +18,7 @@ ch. 4 and 5; Scheffe, The Analysis of Variance (1959), ch. 4 on blocks.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,5 +147,10 @@ def _half_width(logs: np.ndarray, confidence: float) -> tuple[float | None, str]
     left = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
     freedom = (count - 1) * (blocks - 1)
     sd = math.sqrt(float((left**2).sum()) / freedom)
-    q = float(scipy.stats.studentized_range.ppf(confidence, count, freedom))
-    return q * sd / math.sqrt(blocks), ""
+    return _studentized_range(confidence, count, freedom) * sd / math.sqrt(blocks), ""
+
+
+@functools.cache
+def _studentized_range(confidence: float, levels: int, freedom: int) -> float:
+    """Return the quantile; SciPy integrates for a tenth of a second, and a sweep asks often."""
+    return float(scipy.stats.studentized_range.ppf(confidence, levels, freedom))
