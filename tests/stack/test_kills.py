@@ -31,6 +31,11 @@ CASES = {
 }
 
 
+def stored(stack):
+    """Return how many rows the database has."""
+    return ask(stack, "select count(*) from document")[0][0]
+
+
 @pytest.mark.parametrize("part", CASES)
 def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
     """Stored is what was acknowledged, and at most what lost its answer on the way besides."""
@@ -39,7 +44,10 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
         times = []
 
         def disturb():
-            time.sleep(1.5)
+            given_up = time.monotonic() + 30
+            while stored(stack) == 0 and time.monotonic() < given_up:  # the load has not begun
+                time.sleep(0.1)
+            time.sleep(0.5)
             times.append(time.monotonic_ns())
             stack.kill("app-1")
             stack.start_again("app-1")
@@ -55,7 +63,7 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
         good = sent.filter(pl.col("error") == "")
         no_answer = (pl.col("status") == 0) & (pl.col("error") != "connect")
         unsure = sent.filter(no_answer | pl.col("status").is_in([502, 504]))
-        rows = ask(stack, "select count(*) from document")[0][0]
+        rows = stored(stack)
         assert good.height <= rows <= good.height + unsure.height
         killed_ns, back_ns = times
         assert good["start_ns"].min() < killed_ns and good["start_ns"].max() > back_ns
