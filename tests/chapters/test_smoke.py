@@ -195,7 +195,7 @@ def test_the_site_builds_and_opens_without_complaint(project):
         kind = (trial.chapter, trial.experiment, trial.purpose)
         kinds.setdefault(kind, []).append(f"trials/{path.name}.html")
     unopened = [page for pages in kinds.values() for page in pages[1:]]
-    assert (index.parent / unopened[0]).exists()
+    assert any((index.parent / page).exists() for page in unopened)
     assert check_site(index.parent, unopened=unopened) == []
 
 
