@@ -3,15 +3,12 @@
 The machines are network name spaces with an ssh server each.
 """
 
-import contextlib
 import json
 
 import pytest
 from tests.chapters.conftest import make_copy
-from tests.hosts.ssh_server import SshServer
+from tests.hosts import ssh_server
 
-from sizebook.hosts import Guard
-from sizebook.hosts.network import Network
 from sizebook.store import open_bundle
 
 TRIAL = (
@@ -33,17 +30,9 @@ TRIAL = (
 def machines(tmp_path_factory):
     """Three machines and the file that names them."""
     folder = tmp_path_factory.mktemp("machines")
-    guard = Guard(folder / "guard")
-    with contextlib.ExitStack() as undo:
-        undo.callback(guard.close)
-        network = Network(guard)
-        undo.callback(network.close)
-        hosts = {}
-        for name, user in (("server", "root"), ("load1", "bench"), ("load2", "bench")):
-            link = network.add_namespace(name)
-            server = SshServer(folder / name, link.address, link.namespace.name)
-            undo.callback(server.close)
-            hosts[name] = server.host(user)
+    users = {"server": "root", "load1": "bench", "load2": "bench"}
+    with ssh_server.machines(folder, *users) as servers:
+        hosts = {name: servers[name].host(user) for name, user in users.items()}
         told = {"hosts": hosts, "roles": {"app": "server", "database": "server"}}
         file = folder / "inventory.yaml"
         file.write_text(

@@ -6,6 +6,7 @@ one that set-up has unpacked.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,11 +14,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sizebook.hosts import Guard
+from sizebook.hosts.network import Network
 from sizebook.model.inventory import Inventory
 from sizebook.store import find_project
 
@@ -123,6 +127,22 @@ class SshServer:
                 return
             time.sleep(0.02)
         raise RuntimeError((self.folder / "sshd.log").read_text())
+
+
+@contextlib.contextmanager
+def machines(folder: Path, *names: str) -> Iterator[dict[str, SshServer]]:
+    """Give name spaces as machines, each with its ssh server; all are gone afterwards."""
+    guard = Guard(folder / "guard")
+    with contextlib.ExitStack() as undo:
+        undo.callback(guard.close)
+        network = Network(guard)
+        undo.callback(network.close)
+        servers = {}
+        for name in names:
+            link = network.add_namespace(name)
+            servers[name] = SshServer(folder / name, link.address, link.namespace.name)
+            undo.callback(servers[name].close)
+        yield servers
 
 
 def inventory(roles: dict[str, Any] | None = None, **hosts: dict[str, Any]) -> Inventory:

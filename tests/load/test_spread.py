@@ -11,10 +11,9 @@ from dataclasses import replace
 import numpy as np
 import psutil
 import pytest
-from tests.hosts.ssh_server import SshServer
+from tests.hosts import ssh_server
 
 from sizebook.hosts import Guard, LocalHost
-from sizebook.hosts.network import Network
 from sizebook.lab import app_stack, null_server, place
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import VARIABLE, placed_trial, read_inventory
@@ -34,28 +33,21 @@ from sizebook.store import Project, find_project
 PROJECT = find_project()
 PHASES = Phases(ramp_s=0.2, warmup_s=0.2, measured_s=1.0, drain_s=1.0)
 
+USERS = {"load1": "root", "load2": "bench"}
+
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory):
     """Two machines: one lets root in, the other a user without any rights."""
     folder = tmp_path_factory.mktemp("machines")
-    guard = Guard(folder / "guard")
-    with contextlib.ExitStack() as undo:
-        undo.callback(guard.close)
-        network = Network(guard)
-        undo.callback(network.close)
-        hosts = {}
-        for name, user in (("load1", "root"), ("load2", "bench")):
-            link = network.add_namespace(name)
-            server = SshServer(folder / name, link.address, link.namespace.name)
-            undo.callback(server.close)
-            hosts[name] = server.host(user)
+    with ssh_server.machines(folder, *USERS) as servers:
+        hosts = {name: servers[name].host(user) for name, user in USERS.items()}
         file = folder / "inventory.yaml"
         file.write_text(
             json.dumps({"hosts": hosts, "generator": {"hosts": list(hosts), "workers": 2}})
         )
         yield file
-        for name, user in (("load1", "root"), ("load2", "bench")):
+        for name, user in USERS.items():
             assert not list((folder / name / "home" / user / ".cache/sizebook/run").iterdir())
 
 

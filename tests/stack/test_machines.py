@@ -12,11 +12,11 @@ from urllib.request import urlopen
 
 import psycopg
 import pytest
-from tests.hosts.ssh_server import SshServer, inventory
+from tests.hosts import ssh_server
+from tests.hosts.ssh_server import inventory
 from tests.stack.part_stack import counters, started
 
 from sizebook.hosts import Guard, LocalHost
-from sizebook.hosts.network import Network
 from sizebook.lab import app_stack, given_system, joined, place, started_system
 from sizebook.model.inventory import SystemPlace
 from sizebook.probes.sampler import Sampler
@@ -28,18 +28,11 @@ from sizebook.stack import StackRunner
 def machines(tmp_path_factory):
     """Two machines: ``web`` lets root in, ``data`` a user without any rights."""
     folder = tmp_path_factory.mktemp("machines")
-    guard = Guard(folder / "guard")
-    with contextlib.ExitStack() as undo:
-        undo.callback(guard.close)
-        network = Network(guard)
-        undo.callback(network.close)
-        found = {}
-        for name, user in (("web", "root"), ("data", "bench")):
-            link = network.add_namespace(name)
-            server = SshServer(folder / name, link.address, link.namespace.name)
-            undo.callback(server.close)
-            limits = {"cpus": [0], "memory_mib": 700} if user == "root" else {}
-            found[name] = server.host(user, **limits)
+    with ssh_server.machines(folder, "web", "data") as servers:
+        found = {
+            "web": servers["web"].host("root", cpus=[0], memory_mib=700),
+            "data": servers["data"].host("bench"),
+        }
         yield inventory({"app": "web", "database": "data"}, **found)
 
 
