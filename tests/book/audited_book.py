@@ -116,11 +116,7 @@ def make_audited_book(root: Path, *, measured: bool = False) -> Path:
     (root / "locustfiles").mkdir()
     (root / "stack").mkdir()
     shutil.copy(PROJECT / "_config.yml", root)
-    shutil.copytree(PROJECT / "book" / "_static", root / "book" / "_static")
-    (root / "book" / "_toc.yml").write_text(TOC)
-    (root / "book" / "index.md").write_text(INDEX)
-    (root / "book" / "notes.md").write_text(NOTES)
-    (root / "book" / "references.bib").write_text(BIBLIOGRAPHY)
+    write_pages(root)
     (root / "locustfiles" / "synthetic.py").write_text('"""Nobody runs this."""\n')
     (root / "stack" / "pom.xml").write_text("<project/>\n")
     shutil.copytree(PROJECT / "data" / "reported", root / "data" / "reported")
@@ -140,6 +136,15 @@ def make_audited_book(root: Path, *, measured: bool = False) -> Path:
     if not measured:
         build_site(root)
     return root
+
+
+def write_pages(root: Path) -> None:
+    """Write what the site is built from, beside the chapter: contents, two pages, pictures."""
+    shutil.copytree(PROJECT / "book" / "_static", root / "book" / "_static")
+    (root / "book" / "_toc.yml").write_text(TOC)
+    (root / "book" / "index.md").write_text(INDEX)
+    (root / "book" / "notes.md").write_text(NOTES)
+    (root / "book" / "references.bib").write_text(BIBLIOGRAPHY)
 
 
 def _as_measured(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import urllib.parse
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -43,16 +44,23 @@ def check_site(
     problems = check_links(root)
     pages = [page for page in pages if page.relative_to(root).as_posix() not in unopened]
     if browser is not None:
-        return problems + [each for page in pages for each in check_page(browser, root, page)]
-    with Browser() as own:
-        problems += [each for page in pages for each in check_page(own, root, page)]
-        return problems + check_search(own, root)
+        return problems + check_pages(browser, root, pages)
+    with Browser() as first, Browser() as second, ThreadPoolExecutor(1) as pool:
+        half = len(pages) // 2
+        later = pool.submit(check_pages, second, root, pages[half:])
+        problems += check_pages(first, root, pages[:half])
+        return problems + later.result() + check_search(first, root)
 
 
 def list_pages(root: Path) -> list[Path]:
     """Give the pages of a site, without the pieces that its theme brings along."""
     found = sorted(root.rglob("*.html"))
     return [page for page in found if not page.relative_to(root).parts[0].startswith("_")]
+
+
+def check_pages(browser: Browser, root: Path, pages: list[Path]) -> list[Problem]:
+    """Open pages one after the other; give the problems of all."""
+    return [problem for page in pages for problem in check_page(browser, root, page)]
 
 
 def check_page(browser: Browser, root: Path, page: Path) -> list[Problem]:

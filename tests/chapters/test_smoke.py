@@ -28,9 +28,10 @@ def records(project, chapter):
 def test_every_chapter_runs_and_says_how_long(project):
     """One line a chapter on standard output, progress with time left on standard error."""
     ids = [chapter.id for chapter in find_chapters(project.root)]
-    lines = project.first_run.stdout.splitlines()
-    assert [re.match(r"(\S+): ran in ", line)[1] for line in lines] == ids
-    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", project.first_run.stderr)
+    lines = [line for run in project.first_runs for line in run.stdout.splitlines()]
+    assert sorted(re.match(r"(\S+): ran in ", line)[1] for line in lines) == sorted(ids)
+    said = "".join(run.stderr for run in project.first_runs)
+    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", said)
 
 
 def test_every_trial_completed_and_its_account_closes(project):
@@ -48,7 +49,8 @@ def test_every_trial_completed_and_its_account_closes(project):
             killed = bool(bundle.record.execution.events)  # its counters began anew
             assert count.passed or (killed and count.passed is None), count.message
             errors = findings["SB301-errors"]
-            assert errors.passed or "no request in the measured phase" in errors.message
+            lost = killed and not errors.passed  # a busy machine may be long in starting a node
+            assert errors.passed or lost or "no request in the measured phase" in errors.message
 
 
 def test_bundles_name_no_machine_and_no_secret(project):

@@ -5,11 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts import GuestHost, HostUsage
 from sizebook.hosts.agents import Endpoint
@@ -62,15 +62,6 @@ def host(boot):
     host = GuestHost("box", boot)
     yield host
     host.close()
-
-
-def wait_until(condition, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_a_process_runs_with_what_was_said(host, tmp_path):

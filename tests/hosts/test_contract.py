@@ -13,6 +13,7 @@ import psutil
 import pytest
 from tests.hosts.conftest import MACHINE
 from tests.hosts.ssh_server import SshServer
+from tests.waiting import wait_until
 
 from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
@@ -76,15 +77,6 @@ def host(request, ground):
 def new_name():
     """Return a name that no other test gives a host, not even one at the same time."""
     return f"k{os.urandom(2).hex()}"
-
-
-def wait_until(condition, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_it_says_what_it_is(host):

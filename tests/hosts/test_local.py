@@ -2,10 +2,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
@@ -20,16 +20,6 @@ def host(tmp_path):
     guard = Guard(tmp_path / "guard")
     yield LocalHost(guard)
     guard.close()
-
-
-def wait_until(condition, seconds=10.0):
-    """Return True as soon as the condition holds, False when the time is over."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_a_process_runs_with_exactly_the_environment_given(host, tmp_path):

@@ -7,12 +7,12 @@ import os
 import secrets
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.hosts.ssh_server import SshServer, inventory
+from tests.waiting import wait_until
 
 from sizebook.hosts import keepers
 from sizebook.hosts.network import Network
@@ -42,15 +42,6 @@ def opened(ground, far, **limits):
         guard=ground.guard,
         inventory=inventory(far=far),
     )
-
-
-def wait_until(condition, seconds=15.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_who_is_not_root_is_nobody_there_and_has_no_limits(ground, server):

@@ -1,11 +1,11 @@
 """Several app nodes behind a real balancer: shared out, killed, started again."""
 
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.lab.deployments import app_stack
@@ -41,13 +41,6 @@ def served(stack):
     return {name: int(row["stot"]) for name, row in rows.items() if name.startswith("app-")}
 
 
-def wait_until(condition, timeout_s=10.0):
-    deadline = time.monotonic() + timeout_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert condition()
-
-
 def up(stack, name):
     return stack.balancer.counters()[name]["status"].startswith("UP")
 
@@ -56,7 +49,7 @@ def test_clients_of_the_app_go_to_the_balancer(layout):
     """One URL for the role; both nodes answer, each its share."""
     assert layout.url("app") == layout.balancer.url
     assert list(layout.processes()) == ["database-1", "app-1", "app-2", "balancer-1"]
-    wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
+    assert wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
     before = served(layout)
     assert [flights(layout.url("app")) for _ in range(10)] == [400] * 10
     after = served(layout)
@@ -71,44 +64,48 @@ def test_a_killed_node_is_missed_by_nobody_and_comes_back(layout):
     assert [flights(layout.url("app")) for _ in range(10)] == [400] * 10
     assert layout.start_again("app-2") > 0
     assert layout.node("app-2").process.pid != old
-    wait_until(lambda: up(layout, "app-2"))
+    assert wait_until(lambda: up(layout, "app-2"))
     before = served(layout)["app-2"]
-    wait_until(lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before)
+    assert wait_until(
+        lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before
+    )
 
 
 def test_a_hung_node_is_found_out_and_trusted_again(layout):
     """It accepts connections and answers nobody: only the question whether it is ready shows it."""
-    wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
+    assert wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
     layout.suspend("app-1")
     try:
-        wait_until(lambda: not up(layout, "app-1"))
+        assert wait_until(lambda: not up(layout, "app-1"))
         before = served(layout)
         assert [flights(layout.url("app")) for _ in range(10)] == [400] * 10
         assert served(layout)["app-1"] == before["app-1"]
         assert (layout.endings(), layout.is_as_deployed) == ((), False)
     finally:
         layout.resume("app-1")
-    wait_until(lambda: up(layout, "app-1"))
+    assert wait_until(lambda: up(layout, "app-1"))
     log = (layout.folder / "logs" / "balancer-1.log").read_text()
     assert "Server nodes/app-1 is DOWN" in log and "Layer7 timeout" in log
 
 
 def test_a_drained_node_is_stopped_and_renewed(layout):
     """New requests go elsewhere, those under way are answered, and it comes back as it was."""
-    wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
+    assert wait_until(lambda: up(layout, "app-1") and up(layout, "app-2"))
     layout.balancer.drain("app-2")
     before = served(layout)["app-2"]
     assert [flights(layout.url("app")) for _ in range(6)] == [400] * 6
     assert served(layout)["app-2"] == before
     layout.balancer.take_out("app-2")
-    wait_until(lambda: layout.balancer.under_way("app-2") == 0)
+    assert wait_until(lambda: layout.balancer.under_way("app-2") == 0)
     layout.stop("app-2")
     assert layout.node("app-2").process.exit_code == 143  # asked with SIGTERM, and obeyed
     assert layout.endings() == ()
     layout.start_again("app-2")
     layout.balancer.put_back("app-2")
-    wait_until(lambda: up(layout, "app-2"))
-    wait_until(lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before)
+    assert wait_until(lambda: up(layout, "app-2"))
+    assert wait_until(
+        lambda: flights(layout.url("app")) == 400 and served(layout)["app-2"] > before
+    )
 
 
 def test_an_order_that_is_not_taken_is_an_error(layout):

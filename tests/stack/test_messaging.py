@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.lab.deployments import events_stack, messaging_stack
@@ -65,13 +66,6 @@ def rows(stack, table):
         return {row[0] for row in connection.execute(f"select id from {table}").fetchall()}
 
 
-def wait_until(condition, timeout_s=60.0):
-    deadline = time.monotonic() + timeout_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert condition()
-
-
 def counters(node):
     probe = PrometheusProbe(
         f"server/{node.name}",
@@ -92,7 +86,7 @@ def test_a_filled_queue_is_drained_exactly(queue):
     before = ask(f"{url}/state")[1]
     assert (before["depth"], before["consumers"]) == (400, 0)
     assert ask(f"{url}/consumers?count=3", b"")[0] == 200
-    wait_until(lambda: ask(f"{url}/state")[1]["depth"] == 0)
+    assert wait_until(lambda: ask(f"{url}/state")[1]["depth"] == 0, 60)
     assert len(rows(queue, "messaging_row")) == 400
     broker, app = counters(queue.node("broker-1")), counters(queue.node("app-1"))
     assert broker["queue_added_total/work"] == broker["queue_acknowledged_total/work"] == 400
@@ -121,16 +115,16 @@ def test_a_broker_killed_in_the_middle_loses_and_doubles_nothing(queue):
     threads = [threading.Thread(target=sender, args=(number,)) for number in range(3)]
     for thread in threads:
         thread.start()
-    wait_until(lambda: len(acknowledged) > 30)
+    assert wait_until(lambda: len(acknowledged) > 30, 60)
     queue.kill("broker-1")
     assert ask(f"{url}/messages?id=nobody", b"x")[0] == 503
     queue.start_again("broker-1")
     enough = len(acknowledged) + 30
-    wait_until(lambda: len(acknowledged) > enough)
+    assert wait_until(lambda: len(acknowledged) > enough, 60)
     over.set()
     for thread in threads:
         thread.join()
-    wait_until(lambda: ask(f"{url}/state")[1].get("depth") == 0)
+    assert wait_until(lambda: ask(f"{url}/state")[1].get("depth") == 0, 60)
     mine = {name for name in rows(queue, "messaging_row") if name.startswith("kill-")}
     assert acknowledged <= mine
     assert len(mine - acknowledged) <= 3  # each sender's last, if its answer was lost
@@ -150,7 +144,7 @@ def test_events_survive_the_node_that_accepted_them(runner):
             assert ask(f"{url}/events", EVENT.format(name).encode())[0] == 202
         stack.kill("app-1")
         stack.start_again("app-1")
-        wait_until(lambda: rows(stack, "event") == accepted)
+        assert wait_until(lambda: rows(stack, "event") == accepted, 60)
         assert ask(f"{url}/events", b"<event/>")[0] == 400
         told = counters(stack.node("app-2"))
         assert told["events_total/accepted"] == told["events_total/stored"] > 0

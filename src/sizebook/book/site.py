@@ -19,7 +19,7 @@ from sizebook.model.errors import UserError
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|\w*Exception|\w*Error)\b")
 _SHOWN_LINES = 12
-_CHAPTERS = "chapters/"
+CHAPTERS = "chapters/"
 _UNMEASURED = """\
 # {title}
 
@@ -118,11 +118,11 @@ def _page_exists(page: Path) -> bool:
 
 def is_unmeasured(book: Path, page: str) -> bool:
     """Return whether a page of a partial book says only that its chapter has no results."""
-    return page.startswith(_CHAPTERS) and (book / f"{page}.md").is_file()
+    return page.startswith(CHAPTERS) and (book / f"{page}.md").is_file()
 
 
 def _forget_unmeasured(root: Path) -> None:
-    for path in (root / "book" / _CHAPTERS).glob("*.md"):
+    for path in (root / "book" / CHAPTERS).glob("*.md"):
         path.unlink()
 
 
@@ -131,7 +131,7 @@ def _write_unmeasured(root: Path) -> None:
     toc = root / "book" / "_toc.yml"
     pages = list_pages(toc) if toc.exists() else []
     for page in pages:
-        chapter = page.removeprefix(_CHAPTERS)
+        chapter = page.removeprefix(CHAPTERS)
         if chapter in titles and not _page_exists(root / "book" / page):
             path = root / "book" / f"{page}.md"
             path.parent.mkdir(exist_ok=True)

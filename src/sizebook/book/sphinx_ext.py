@@ -35,6 +35,7 @@ from sizebook.book.cited import number_anchor
 from sizebook.book.downloads import write_downloads
 from sizebook.book.records import Record, read_records
 from sizebook.book.site import is_unmeasured
+from sizebook.book.sphinx_beside import add_beside
 from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
 from sizebook.book.sphinx_calculator import SCRIPT, STYLE
 from sizebook.book.sphinx_claims import add_claims
@@ -49,6 +50,7 @@ from sizebook.book.sphinx_nodes import (
 )
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
+from sizebook.book.sphinx_reproductions import ReproductionsDirective
 from sizebook.book.sphinx_rounds import RoundsDirective
 from sizebook.book.trial_pages import write_trial_pages
 from sizebook.book.vega import SCRIPT as VEGA
@@ -261,10 +263,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_nodes(app)
     add_claims(app)
     add_findings(app)
+    add_beside(app)
     app.add_role("val", ValueRole())
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
     app.add_directive("sbregistry", RegistryDirective)
+    app.add_directive("sbreproductions", ReproductionsDirective)
     app.add_directive("sbrounds", RoundsDirective)
     app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
     app.add_css_file("sizebook.css", priority=900)

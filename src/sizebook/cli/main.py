@@ -23,6 +23,7 @@ from sizebook.cli import (
     new,
     plan,
     publish,
+    reproductions,
     run,
     size,
     stack,
@@ -47,6 +48,7 @@ app.command("build")(build.build)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
 app.command("publish")(publish.publish)
+app.command("reproductions")(reproductions.reproductions)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
 app.command("size")(size.size)

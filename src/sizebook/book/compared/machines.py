@@ -34,7 +34,7 @@ def closeness_of(a: Iterable[BundleRecord], b: Iterable[BundleRecord]) -> Closen
     one, other = list(a), list(b)
     if not one or not other:
         return "unknown"
-    hosts = [{_host(each) for each in side} for side in (one, other)]
+    hosts = [{host_of(each) for each in side} for side in (one, other)]
     if hosts[0] == hosts[1] and len(hosts[0]) == 1:
         return "same host"
     classes = [{fingerprint_machine_class(each.machine) for each in side} for side in (one, other)]
@@ -146,7 +146,8 @@ def _load_profiles(a: Records, b: Records, common: Sequence[str]) -> list[Differ
     return found
 
 
-def _host(record: BundleRecord) -> tuple[str, ...]:
+def host_of(record: BundleRecord) -> tuple[str, ...]:
+    """Return what tells hosts apart: facts of the machine, and of each host of an inventory."""
     hosts = (f"{name}:{sha}" for name, sha in sorted(record.fingerprints.hosts.items()))
     return fingerprint_machine(record.machine), *hosts
 

@@ -8,6 +8,7 @@ the same page again, number for number.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from sizebook.book.published.choosing import Chosen
 from sizebook.checks import JUDGED
 from sizebook.lab import calibration
 from sizebook.model.errors import BundleError, UserError
-from sizebook.model.verdict import Judgement
+from sizebook.model.verdict import Finding, Judgement
 from sizebook.store import Bundle, Project, find_bundles
 from sizebook.store.bundles import REQUESTS
 from sizebook.store.derived import encode_answer
@@ -137,10 +138,10 @@ def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scra
         )
     packed = _checked(map(read_through, same.values()))
     floor = _calibration(view / calibration.CHAPTER, packed)
-    verdicts = {each.bundle.id: _said(each.judgement) for each in packed}
+    judged = {each.bundle.id: each.judgement for each in packed}
     for each in chosen.own:
         whole = read_through(look_at(each.path)).judgement
-        if verdicts[each.id] != _said(whole):
+        if not _same_judgement(judged[each.id], whole):
             raise _not_proved(f"trial {each.id}, judged otherwise without its rows")
     report = _replay(project, chosen, [*packed, *floor], scratch / "packed")
     _refuse_errors(
@@ -149,10 +150,24 @@ def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scra
     )  # fmt: skip
 
 
-def _said(judgement: Judgement | None) -> list[tuple[object, ...]]:
-    """Return what each rule said; sums of readings may differ in their last bits."""
-    found = () if judgement is None else judgement.findings
-    return [(each.rule, each.passed, each.verdict, each.message) for each in found]
+def _same_judgement(packed: Judgement | None, whole: Judgement | None) -> bool:
+    """Return whether every rule said the same, by the same numbers.
+
+    Their last bits may differ: a sum depends on how its terms lie in the file.
+    """
+    one, other = ([] if each is None else each.findings for each in (packed, whole))
+    return len(one) == len(other) and all(map(_same_finding, one, other))
+
+
+def _same_finding(one: Finding, other: Finding) -> bool:
+    words = [(each.rule, each.passed, each.verdict, each.message) for each in (one, other)]
+    if words[0] != words[1] or one.numbers.keys() != other.numbers.keys():
+        return False
+    pairs = [(value, other.numbers[name]) for name, value in one.numbers.items()]
+    return all(
+        math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
+        for a, b in pairs
+    )
 
 
 def staged(folder: Path, name: str, record: PackRecord) -> Published:
