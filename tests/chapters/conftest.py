@@ -4,13 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
-from sizebook.book.chapters import find_chapters
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,32 +63,7 @@ def copied_project(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """One copy, in which the smoke profile of every chapter has been run.
-
-    Smoke numbers mean nothing, so that two runs may disturb each other: half of the parts are
-    measured in a second copy, at the same time, and then taken over. Calibration is shared.
-    """
-    project, beside = (make_copy(tmp_path_factory.mktemp(name)) for name in ("project", "beside"))
-    smoke = ("--profile", "smoke")
-    first = project.sizebook("run", "calibration", *smoke, check=0)
-    shutil.copytree(project.runs("calibration"), beside.runs("calibration"))
-    ours, theirs = _halves(project.root)
-    with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory(prefix="sb-") as temporary:
-        of_its_own = {"TMPDIR": temporary}  # one measures at a time by a lock that lies in there
-        later = pool.submit(beside.sizebook, "run", *theirs, *smoke, env=of_its_own, timeout=2400)
-        done = project.sizebook("run", *ours, *smoke, timeout=2400)
-        project.first_runs = (first, done, later.result())
-    for run in project.first_runs:
-        assert run.returncode == 0, f"{run.args}: {run.stdout}\n{run.stderr}"
-    for chapter in theirs:
-        for made in (beside.runs(chapter), beside.root / "book" / "chapters" / f"{chapter}.ipynb"):
-            if made.exists():
-                shutil.move(made, project.root / made.relative_to(beside.root))
-    return project
-
-
-def _halves(root):
-    """Return two lists of chapters that take about as long as each other; no part is divided."""
-    chapters = [chapter for chapter in find_chapters(root) if chapter.id != "calibration"]
-    later = [chapter.id for chapter in chapters if chapter.part.split()[0] in ("III", "IV", "V")]
-    return [chapter.id for chapter in chapters if chapter.id not in later], later
+    """One copy, in which the smoke profile of every chapter has been run."""
+    copy = make_copy(tmp_path_factory.mktemp("project"))
+    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=2400)
+    return copy

@@ -28,16 +28,16 @@ def records(project, chapter):
 def test_every_chapter_runs_and_says_how_long(project):
     """One line a chapter on standard output, progress with time left on standard error."""
     ids = [chapter.id for chapter in find_chapters(project.root)]
-    lines = [line for run in project.first_runs for line in run.stdout.splitlines()]
-    assert sorted(re.match(r"(\S+): ran in ", line)[1] for line in lines) == sorted(ids)
-    said = "".join(run.stderr for run in project.first_runs)
-    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", said)
+    lines = project.first_run.stdout.splitlines()
+    assert [re.match(r"(\S+): ran in ", line)[1] for line in lines] == ids
+    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", project.first_run.stderr)
 
 
 def test_every_trial_completed_and_its_account_closes(project):
     """No trial failed; issued = completed + failed + dropped, server count = client count."""
     bundles = [open_bundle(path) for path in find_bundles(project.root / "data" / "runs")]
     assert len(bundles) > 35
+    uncounted = 0
     for bundle in bundles:
         verify_bundle(bundle)
         findings = {finding.rule: finding for finding in judge(bundle).findings}
@@ -47,10 +47,13 @@ def test_every_trial_completed_and_its_account_closes(project):
         if bundle.record.trial.deployment.find("app"):
             count = findings["SB104-server-count"]
             killed = bool(bundle.record.execution.events)  # its counters began anew
-            assert count.passed or (killed and count.passed is None), count.message
+            unread = "do not span" in count.message  # a busy server's counters were not to be had
+            assert count.passed or ((killed or unread) and count.passed is None), count.message
+            uncounted += unread
             errors = findings["SB301-errors"]
             lost = killed and not errors.passed  # a busy machine may be long in starting a node
             assert errors.passed or lost or "no request in the measured phase" in errors.message
+    assert uncounted < len(bundles) / 20
 
 
 def test_bundles_name_no_machine_and_no_secret(project):

@@ -55,7 +55,7 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
 
         thread = threading.Thread(target=disturb)
         thread.start()
-        collected = load(stack, tmp_path, locustfile, users, settings, measured_s=12.0)
+        collected = load(stack, tmp_path, locustfile, users, settings, measured_s=20.0)
         thread.join()
         sent = collected.requests.filter(pl.col("name").cast(pl.String) == name).with_columns(
             pl.col("error").cast(pl.String)
