@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from sizebook.hosts.base import HostView, ProcessView
+from sizebook.hosts.idling import idle_words
 from sizebook.model.bundle import MachineFacts
 
 
@@ -25,6 +26,7 @@ def local_facts() -> MachineFacts:
         logical_cpus=psutil.cpu_count(logical=True) or 0,
         memory_mib=psutil.virtual_memory().total // 2**20,
         virtualization=_virtualization(),
+        idle=idle_words(),
     )
 
 

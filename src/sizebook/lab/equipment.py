@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from sizebook.hosts import Guard, LocalHost
+from sizebook.hosts.idling import idle_words
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.local import usable_cpus
@@ -125,6 +126,15 @@ def _enough(name: str, needed_for: str, have_mib: int, need_mib: int) -> Item:
     return Item(name, needed_for, "", reason, f"free {need_mib - have_mib:,} MiB")
 
 
+def _idling(_: Project) -> Item:
+    return Item(
+        "idle processors",
+        "wake-ups that do not wait for a host with other guests",
+        idle_words() or "as the system has it",
+        required=False,
+    )
+
+
 def _jvm(_: Project) -> Item:
     found = ", ".join(jvm.title for jvm in find_jvms())
     return Item(
@@ -192,6 +202,7 @@ _LOOKS: tuple[Callable[[Project], Item], ...] = (
     _cpus,
     _memory,
     _disk,
+    _idling,
     _jvm,
     _program(
         ("mvn",),

@@ -21,6 +21,7 @@ from typing import Any
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
+from sizebook.hosts.idling import polling_idle
 from sizebook.lab.archive import present_fingerprints
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import Ceilings, find_ceilings
@@ -89,6 +90,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         build = ensure_built(project)[0] if has_stack(project) else None
         guard = Guard(ledgers)
         undo.callback(guard.close)
+        undo.enter_context(polling_idle(guard))
         host = LocalHost(guard)
         runner = StackRunner(build, host, project.state, chosen_inventory())
         runner.remove_partial()

@@ -162,6 +162,9 @@ class MachineFacts(Record):
     memory_mib: Count
     virtualization: str
     """What the machine seems to run on, such as ``kvm``; ``unknown`` where nothing says."""
+    idle: Annotated[str, Field(exclude_if=lambda idle: not idle)] = ""
+    """How idle processors are kept while measuring, such as ``polls 20 ms``; empty: as the system
+    has it, and the JSON does not mention it."""
 
 
 class Fingerprints(Record):

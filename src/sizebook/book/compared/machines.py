@@ -69,6 +69,8 @@ _ASPECTS = (
     _Aspect("architecture", "compilers make other code", lambda one: one.machine.architecture),
     _Aspect("virtualization", "what lies between the kernel and the hardware",
             lambda one: one.machine.virtualization),
+    _Aspect("idle processors", "what a thread that wakes up waits for",
+            lambda one: one.machine.idle or "as the system has it"),
     _Aspect("system", "libraries and defaults", lambda one: one.machine.system),
     _Aspect("kernel", "what system calls, scheduling and the network cost",
             lambda one: one.machine.kernel),
