@@ -114,6 +114,18 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert not session.after(session.collect(other.find)).remaining(())
 
 
+def test_a_search_longer_than_guessed_goes_on_with_its_deployment(tmp_path: Path) -> None:
+    """Its last trial was disturbed and is run again: the session still knows what to start."""
+    (session,) = search_sessions("synthetic", PROFILES["quick"], search(agree=4), treat, 0.0)
+    whole = carry_out(Machine(tmp_path), session)
+    assert len(whole) > len(session.trials)
+    for done in range(len(whole)):
+        rest = session.after(whole[:done])
+        assert rest.deployment == session.deployment
+        assert rest.planned_s() > 0
+        assert [one.record.trial for one in whole[done : done + 1]] == list(rest.remaining(()))
+
+
 def test_a_trial_that_fails_counts_as_too_much_load(tmp_path: Path) -> None:
     machine = Machine(tmp_path, failing=(4, 8, 16, 32, 64))
     one = search(criteria=CRITERIA[:1])

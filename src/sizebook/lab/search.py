@@ -118,7 +118,9 @@ class SearchSession(Session):
         return found
 
     def after(self, done: Sequence[Bundle]) -> Session:
-        return replace(self, found=(*self.found, *done), trials=self.trials[len(done) :])
+        # a search may take more trials than were guessed; one stays, to tell the deployment
+        left = self.trials[len(done) :] or self.trials[-1:]
+        return replace(self, found=(*self.found, *done), trials=left)
 
 
 def search_sessions(
