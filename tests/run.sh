@@ -19,8 +19,9 @@ if [ $# -gt 0 ]; then
 fi
 failed=0
 step "the harness and the book; beside them loads and the stack, which wait more than they compute"
-beside=$(mktemp -d)  # the lock of who measures lies among temporary files
-set -m               # a job of its own heeds Ctrl-C, as the tests of it expect
+beside=$(mktemp -dt sb.XXX)  # the lock of who measures lies among temporary files
+chmod 755 "$beside"          # the database runs as somebody else; short, for its socket's sake
+set -m                       # a job of its own heeds Ctrl-C, as the tests of it expect
 TMPDIR=$beside "$bin/python" -m pytest tests/load tests/stack >"$beside/log" 2>&1 &
 later=$!
 set +m
