@@ -26,10 +26,10 @@ TMPDIR=$beside "$bin/python" -m pytest tests/load tests/stack >"$beside/log" 2>&
 later=$!
 set +m
 trap 'kill -- "-$later" 2>/dev/null || true; rm -rf "$beside"' EXIT
-apart=(tests/chapters tests/load tests/stack)
+apart=(tests/bench tests/chapters tests/load tests/stack)
 "$bin/python" -m pytest -n 2 --dist loadfile "${apart[@]/#/--ignore=}" || failed=$?
 wait "$later" || failed=$?
 cat "$beside/log"
-step "the chapters, alone: their trials are judged"
-"$bin/python" -m pytest tests/chapters || failed=$?
+step "what judges times, alone: benchmarks and chapters"
+"$bin/python" -m pytest tests/bench tests/chapters || failed=$?
 exit "$failed"

@@ -3,7 +3,7 @@
 import time
 
 
-def wait_until(condition, seconds=15.0):
+def wait_until(condition, seconds=10.0):
     """Return True as soon as the condition holds, False when the time is over."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -51,9 +51,9 @@ def test_recorded_percentiles_bear_law_and_freeze(rig, monkeypatch):
     for times in (timeline.read_ns, timeline.answered_ns):
         assert not ((times > begin_ns) & (times < end_ns)).any()
     assert run.requests == 100
-    assert all(row.recorded_us > 0 for row in run.rows)
-    # the server looks at its clock after it has sent: a thread that loses its CPU there is late
-    assert sum(row.recorded_us >= row.answered_us for row in run.rows) >= len(run.rows) / 2
+    for row in run.rows:
+        assert row.recorded_us >= row.answered_us
+        assert row.recorded_us > 0
     assert run.rows[-1].computed_us > 400_000
     assert run.rows[-1].recorded_us > 400_000
     assert run.contradictions == 0

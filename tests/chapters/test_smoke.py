@@ -37,7 +37,6 @@ def test_every_trial_completed_and_its_account_closes(project):
     """No trial failed; issued = completed + failed + dropped, server count = client count."""
     bundles = [open_bundle(path) for path in find_bundles(project.root / "data" / "runs")]
     assert len(bundles) > 35
-    uncounted = 0
     for bundle in bundles:
         verify_bundle(bundle)
         findings = {finding.rule: finding for finding in judge(bundle).findings}
@@ -47,13 +46,9 @@ def test_every_trial_completed_and_its_account_closes(project):
         if bundle.record.trial.deployment.find("app"):
             count = findings["SB104-server-count"]
             killed = bool(bundle.record.execution.events)  # its counters began anew
-            unread = "do not span" in count.message  # a busy server's counters were not to be had
-            assert count.passed or ((killed or unread) and count.passed is None), count.message
-            uncounted += unread
+            assert count.passed or (killed and count.passed is None), count.message
             errors = findings["SB301-errors"]
-            lost = killed and not errors.passed  # a busy machine may be long in starting a node
-            assert errors.passed or lost or "no request in the measured phase" in errors.message
-    assert uncounted < len(bundles) / 20
+            assert errors.passed or "no request in the measured phase" in errors.message
 
 
 def test_bundles_name_no_machine_and_no_secret(project):

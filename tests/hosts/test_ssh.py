@@ -58,7 +58,9 @@ def test_who_is_not_root_is_nobody_there_and_has_no_limits(ground, server):
             ground.words("import time\nwhile time.process_time() < .3: pass\ntime.sleep(60)"),
             log=ground.scratch / "burn.log",
         )
-        assert wait_until(lambda: host.outside().cpu_user_s + host.outside().cpu_system_s > 0.25)
+        assert wait_until(
+            lambda: host.outside().cpu_user_s + host.outside().cpu_system_s > 0.25, 15
+        )
         assert host.outside().memory_bytes > 1_000_000
         host.stop(burn, grace_s=0)
     assert list((server.home("bench") / "run").iterdir()) == []
@@ -158,8 +160,8 @@ def test_what_a_killed_keeper_left_is_removed_by_the_next(ground, server):
         sleeper = hosts["far"].start("s", ["sleep", "61.5"], log=ground.scratch / "s.log")
         [keeper] = running_keepers(server)
         keeper.kill()
-        assert wait_until(lambda: sleeper.exit_code is not None)
-        assert wait_until(lambda: not sleepers("61.5"))
+        assert wait_until(lambda: sleeper.exit_code is not None, 15)
+        assert wait_until(lambda: not sleepers("61.5"), 15)
     assert len(list((server.home() / "run").iterdir())) == 1
     with opened(ground, server.host()):
         assert len(list((server.home() / "run").iterdir())) == 1
@@ -198,8 +200,8 @@ def test_a_dead_line_ends_all_that_ran_there(ground, tmp_path, monkeypatch):
                 assert sleepers("62.5")
                 cut = ["ip", "-n", link.namespace.name, "link", "set", "eth0", "down"]
                 subprocess.run(cut, check=True)
-                assert wait_until(lambda: not sleepers("62.5"))
-                assert wait_until(lambda: not list((server.home() / "run").iterdir()))
+                assert wait_until(lambda: not sleepers("62.5"), 15)
+                assert wait_until(lambda: not list((server.home() / "run").iterdir()), 15)
         finally:
             server.close()
     finally:
