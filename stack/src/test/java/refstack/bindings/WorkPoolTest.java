@@ -29,23 +29,23 @@ class WorkPoolTest {
         return registry.get("refstack.bindings.pool." + what).functionCounter().count();
     }
 
-    /** Has so many pieces of work run at once, and returns when they are done. */
-    private static void together(WorkPool pool, int pieces, Runnable meanwhile)
+    /** Has so many pieces of work run at once, and returns when they are done and counted. */
+    private void together(WorkPool pool, int pieces, Runnable meanwhile)
             throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(pieces);
         CountDownLatch release = new CountDownLatch(1);
-        CountDownLatch done = new CountDownLatch(pieces);
+        double before = counter("done");
         for (int i = 0; i < pieces; i++) {
             pool.execute(() -> {
                 begun.countDown();
                 await(release);
-                done.countDown();
             });
         }
         begun.await();
         meanwhile.run();
         release.countDown();
-        done.await();
+        // The pool counts work after it has ended.
+        await(() -> counter("done") == before + pieces);
     }
 
     private static void await(CountDownLatch latch) {
@@ -82,7 +82,7 @@ class WorkPoolTest {
         PoolLimits limits = new PoolLimits(3, true, Duration.ZERO);
         try (WorkPool pool = new WorkPool("p", limits, 1, false, registry)) {
             together(pool, 10, () -> assertThat(gauge("active")).isEqualTo(10));
-            await(() -> gauge("threads") == 3);
+            await(() -> gauge("threads") == 3 && gauge("active") == 0);
             together(pool, 3, () -> assertThat(gauge("active")).isEqualTo(3));
             assertThat(counter("done")).isEqualTo(13);
         }
