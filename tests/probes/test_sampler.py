@@ -1,5 +1,7 @@
 """The sampler with a clock and a wait of the test's own: nothing here sleeps."""
 
+import threading
+
 import polars as pl
 import pytest
 
@@ -238,3 +240,42 @@ def test_real_thread_starts_and_stops():
         run.start()
     run.stop()
     assert probe.calls == 2
+
+
+class Asking(QuietProbe):
+    """A probe whose every reading waits for a word from elsewhere."""
+
+    host, interval_s = "local", 0.001
+
+    def __init__(self, name, asks, word):
+        self.name, self.asks, self._word = name, asks, word
+        self.threads, self.seen = set(), threading.Event()
+
+    def sample(self):
+        if threading.current_thread() is not threading.main_thread():
+            self.threads.add(threading.current_thread().name)
+            assert self._word.wait(20)
+            self.seen.set()
+        return [Sample(self.asks or "fake", "calls", 1)]
+
+
+def test_who_answers_late_costs_only_its_own_readings():
+    """While one node says nothing, the machine and another node are read; threads end after it."""
+    said, late = threading.Event(), threading.Event()
+    said.set()
+    own, prompt, busy = (
+        Asking("own", "", said),
+        Asking("a", "app-1", said),
+        Asking("b", "app-2", late),
+    )
+    also = Asking("c", "app-2", late)
+    run = Sampler([own, prompt, busy, also])
+    assert run.asked == ("", "app-1", "app-2")
+    with run:
+        assert own.seen.wait(20) and prompt.seen.wait(20)
+        assert not busy.seen.is_set() and not also.seen.is_set()
+        late.set()
+        assert busy.seen.wait(20) and also.seen.wait(20)
+    assert busy.threads == also.threads == {"probes app-2"}
+    assert len(own.threads | prompt.threads | busy.threads) == 3
+    assert not any(thread.name.startswith("probes") for thread in threading.enumerate())

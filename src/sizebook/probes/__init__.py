@@ -1,4 +1,4 @@
-"""Floor 2: one class a counter source, and the thread that asks them."""
+"""Floor 2: one class a counter source, and the threads that ask them."""
 
 from sizebook.probes.base import Probe, Reading, Sample, Unavailable
 from sizebook.probes.sampler import Sampler

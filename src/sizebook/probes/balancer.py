@@ -45,7 +45,7 @@ class BalancerProbe(QuietProbe):
         self.name = f"balancer:{source}"
         self.host = host
         self.interval_s = interval_s
-        self._source = source
+        self.asks = self._source = source
         self._counters = counters
 
     def sample(self) -> list[Sample]:

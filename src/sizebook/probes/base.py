@@ -37,6 +37,9 @@ class Probe(Protocol):
     """Unique among a sampler's probes, such as ``jvm:app/1``; names its own-cost counters."""
     host: str
     interval_s: float
+    asks: str
+    """Who must answer before there is a reading, such as ``server/app-1``; empty: this machine's
+    own files are read, which waits for nobody."""
 
     def before_start(self) -> tuple[str, ...]:
         """Return the arguments that the watched process must be started with, if any."""
@@ -73,7 +76,9 @@ class Unavailable(Exception):  # noqa: N818 - a state of the source, not a fault
 
 
 class QuietProbe:
-    """The moments that most probes have no use for."""
+    """The moments that most probes have no use for; it asks nobody."""
+
+    asks = ""
 
     def before_start(self) -> tuple[str, ...]:
         return ()

@@ -23,7 +23,7 @@ class InsideProbe(QuietProbe):
     """
 
     def __init__(self, host: Host, pids: InnerPids, *, interval_s: float = 1.0) -> None:
-        self.name = f"inside:{host.name}"
+        self.name = self.asks = f"inside:{host.name}"
         self.host = host.name
         self.interval_s = interval_s
         self._asked = host

@@ -67,7 +67,7 @@ class PostgresProbe(QuietProbe):
         self.name = f"postgres:{source}"
         self.host = host
         self.interval_s = interval_s
-        self._source = source
+        self.asks = self._source = source
         self._database = str(conninfo_to_dict(conninfo).get("dbname") or "postgres")
         self._conninfo = make_conninfo(
             conninfo,

@@ -176,8 +176,8 @@ class PrometheusProbe(QuietProbe):
 
     A scrape costs the node some 2 ms of CPU, so 1 Hz is meant; only the series that are wanted are
     asked for, a third of all. The node's own answers to scrapes are on another port than the load
-    and are not in ``requests_total``. ``timeout_s`` bounds how long a node that does not answer
-    keeps the other probes waiting.
+    and are not in ``requests_total``. An answer that takes longer than ``timeout_s`` is a missing
+    reading: the counters may be of any moment of that time.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class PrometheusProbe(QuietProbe):
         service_port: int,
         host: str = "local",
         interval_s: float = 1.0,
-        timeout_s: float = 0.5,
+        timeout_s: float = 1.0,
         series: Iterable[Series] = SERIES,
         path: str = "",
         translate: Callable[[str], str] | None = None,
@@ -201,7 +201,7 @@ class PrometheusProbe(QuietProbe):
         self.name = f"prometheus:{source}"
         self.host = host
         self.interval_s = interval_s
-        self._source = source
+        self.asks = self._source = source
         self._at = (address, management_port)
         self._timeout_s = timeout_s
         self._series = prepare(series, service_port)

@@ -379,7 +379,7 @@ _ALL: tuple[CounterInfo, ...] = (
     ),
     *_counters(
         "probes",
-        ("sampler_cpu_s", "s", "CPU time of the sampling thread"),
+        ("sampler_cpu_s", "s", "CPU time of the sampling threads"),
         ("probe_cpu_s", "s", "CPU time of the probe's readings, snapshots included", "probe"),
         ("due_ticks", "1", "Deadlines of the probe that came, snapshots excluded", "probe"),
         ("missed_ticks", "1", "Deadlines that passed before the probe was read", "probe"),

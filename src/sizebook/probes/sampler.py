@@ -1,4 +1,4 @@
-"""The sampler: one thin thread that asks each probe at its interval."""
+"""The sampler: thin threads that ask each probe at its interval."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NICENESS = 10
 class Sampler:
     """Readings of all probes over one trial.
 
-    As a context manager it attaches, takes a snapshot, samples in its thread, stops, takes a second
+    As a context manager it attaches, takes a snapshot, samples in its threads, stops, takes another
     snapshot and detaches: sums over the trial are the differences between the two snapshots, taken
     while nothing is in flight, and so exact. Deadlines are absolute: a late reading does not shift
     the next ones, and deadlines that have passed are counted as missed, never filled in. A probe
@@ -33,8 +33,11 @@ class Sampler:
 
     The harness shares CPUs with the generator: all probes in one burst take some 5 ms, which once a
     second is a hundredth of the generator's 10 ms ticks, enough to move their 99th percentile. So
-    the probes' deadlines are spread over their interval, and the thread runs at a low priority.
-    Its cost is recorded.
+    the probes' deadlines are spread over their interval, and threads run at a low priority.
+    Their cost is recorded.
+
+    A probe that waits for somebody's answer shares a thread with those that ask the same one only:
+    a busy node that answers late costs its own readings and nobody else's.
 
     Clocks and wait are arguments, so that tests need not sleep.
     """
@@ -56,7 +59,7 @@ class Sampler:
         self._stop = threading.Event()
         self._wait = wait or self._stop.wait
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
         self._readings: list[tuple[int, str, list[Sample]]] = []
         self._missed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._failed: Counter[str] = Counter(dict.fromkeys(names, 0))
@@ -64,7 +67,7 @@ class Sampler:
         self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._given: dict[str, list[Sample]] = {}
         self._missing: dict[tuple[str, str], MissingReadings] = {}
-        self._cpu_ns = 0
+        self._cpu_ns: Counter[str] = Counter()
 
     def __enter__(self) -> Sampler:
         self.attach()
@@ -86,53 +89,64 @@ class Sampler:
                 self._note(probe, error)
 
     def start(self) -> None:
-        """Begin to sample at the probes' intervals, in a thread of its own."""
-        if self._thread is not None:
+        """Begin to sample at the probes' intervals, in threads of its own."""
+        if self._threads:
             raise RuntimeError("the sampler is running")
         self._stop.clear()
-        self._thread = threading.Thread(
-            target=self._run_quietly, name="sizebook-probes", daemon=True
-        )
-        self._thread.start()
+        self._threads = [
+            threading.Thread(
+                target=self._run_quietly, args=(asked,), name=f"probes {asked}".strip(), daemon=True
+            )
+            for asked in self.asked
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Whom the probes ask, each once, in their order; empty text: nobody but this machine."""
+        return tuple(dict.fromkeys(probe.asks for probe in self._probes))
 
     def stop(self) -> None:
-        """End the thread; returns when it has ended. A second call does nothing."""
+        """End the threads; returns when they have ended. A second call does nothing."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
 
     def detach(self) -> None:
         """Detach every probe."""
         for probe in self._probes:
             probe.detach()
 
-    def run(self) -> None:
-        """Sample until stopped: wait for the nearest deadline, read what is due, go on."""
-        intervals_ns = [round(probe.interval_s * 1e9) for probe in self._probes]
-        cpu_before_ns, spent_before_ns = self._thread_cpu_ns(), self._cpu_ns
-        begin_ns = self._clock_ns()
-        shares = range(1, len(intervals_ns) + 1)
-        due_ns = [
-            begin_ns + interval * share // len(intervals_ns)
-            for share, interval in zip(shares, intervals_ns, strict=True)
-        ]
-        own_due_ns = begin_ns + OWN_INTERVAL_NS
+    def run(self, asked: str = "") -> None:
+        """Sample the probes that ask this one until stopped: wait for the nearest deadline, read.
+
+        The first of all also reads what sampling costs.
+        """
+        begin_ns, cpu_before_ns = self._clock_ns(), self._thread_cpu_ns()
+        spent_before_ns = self._cpu_ns[asked]
+        mine, due_ns = [], []
+        for number, probe in enumerate(self._probes, start=1):
+            if probe.asks == asked:
+                mine.append(probe)
+                due_ns.append(begin_ns + _ns(probe) * number // len(self._probes))
+        own_due_ns = begin_ns + OWN_INTERVAL_NS if asked in self.asked[:1] else None
         while due_ns:
             if self._wait(max(0.0, (min(due_ns) - self._clock_ns()) / 1e9)):
                 break
             now_ns = self._clock_ns()
-            for at, probe in enumerate(self._probes):
+            for at, probe in enumerate(mine):
                 if due_ns[at] > now_ns:
                     continue
                 self._read(probe)
                 late_ns = max(0, self._clock_ns() - due_ns[at])
-                passed = late_ns // intervals_ns[at]
+                passed = late_ns // _ns(probe)
                 self._missed[probe.name] += passed
                 self._due[probe.name] += passed + 1
-                due_ns[at] += (passed + 1) * intervals_ns[at]
-            self._cpu_ns = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
-            if self._clock_ns() >= own_due_ns:
+                due_ns[at] += (passed + 1) * _ns(probe)
+            self._cpu_ns[asked] = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
+            if own_due_ns is not None and self._clock_ns() >= own_due_ns:
                 self._own_readings()
                 own_due_ns = self._clock_ns() + OWN_INTERVAL_NS
 
@@ -145,9 +159,11 @@ class Sampler:
 
     def latest(self, source: str, metric: str) -> float | None:
         """Return the sum of a metric's last readings over the sources that begin so; None: none."""
+        with self._lock:
+            given = list(self._given.values())
         values = [
             sample.value
-            for samples in self._given.values()
+            for samples in given
             for sample in samples
             if sample.metric == metric and sample.source.startswith(source)
         ]
@@ -181,26 +197,30 @@ class Sampler:
         if notes.missing or notes.lacking:
             (folder / NOTES).write_text(notes.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
-    def _run_quietly(self) -> None:
+    def _run_quietly(self, asked: str) -> None:
         if hasattr(os, "setpriority") and sys.platform == "linux":
             # On Linux the priority is a thread's; elsewhere it would be the whole harness's.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
-        self.run()
+        self.run(asked)
 
     def _read(self, probe: Probe) -> None:
+        begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
+        failure: Exception | None = None
+        samples: list[Sample] = []
+        try:
+            samples = list(probe.sample())
+        except Exception as error:
+            # Whatever a probe raises, the other probes and the trial go on.
+            failure = error
+        time_ns = (begin_ns + self._clock_ns()) // 2
         with self._lock:
-            begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
-            try:
-                samples: list[Sample] = list(probe.sample())
+            self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
+            if failure is None:
                 self._given[probe.name] = samples
-            except Exception as error:
-                # Whatever a probe raises, the other probes and the trial go on.
-                self._note(probe, error)
+            else:
+                self._note(probe, failure)
                 given = self._given.get(probe.name, [])
                 samples = [one._replace(value=None) for one in given]
-            finally:
-                self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
-            time_ns = (begin_ns + self._clock_ns()) // 2
             self._readings.append((time_ns, probe.host, samples))
 
     def _note(self, probe: Probe, error: Exception) -> None:
@@ -218,7 +238,7 @@ class Sampler:
 
     def _own_readings(self) -> None:
         now_ns = self._clock_ns()
-        own = [Sample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns / 1e9)]
+        own = [Sample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns.total() / 1e9)]
         for metric, counts, unit in (
             ("due_ticks", self._due, 1),
             ("missed_ticks", self._missed, 1),
@@ -228,3 +248,7 @@ class Sampler:
             own += [Sample(OWN_SOURCE, f"{metric}/{name}", n / unit) for name, n in counts.items()]
         with self._lock:
             self._readings.append((now_ns, OWN_HOST, own))
+
+
+def _ns(probe: Probe) -> int:
+    return round(probe.interval_s * 1e9)
