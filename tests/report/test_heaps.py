@@ -182,6 +182,8 @@ def test_stages_of_all_trials_have_their_levels(make_bundle):
     assert found["heap_mib"].to_list() == [384] * 3
     none = heaps.staged(Trials(design, []), "message", 4, 40)
     assert (none.height, none.columns) == (0, found.columns)
+    cut = make_bundle(spec=spec(), outcome="failed", with_requests=False)
+    assert heaps.staged(Trials(design, [Trial(cut)]), "message", 4, 40).equals(none)
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,13 @@ def test_the_chart_has_a_panel_a_level_and_both_marks(make_bundle, whole):
     for word in ("the node", "the broker", "killed", "seconds after the kill"):
         assert word in text
     assert ("ready again" in text) or not whole
+
+
+def test_a_failed_trial_has_no_answers(make_bundle):
+    """One that ended before its requests were collected is passed over, not an error."""
+    whole = make_bundle(rows=requests(*RETRIED))
+    cut = make_bundle(outcome="failed", with_requests=False)
+    trials = [Trial(killed(bundle, {"killed": "node"})) for bundle in (cut, whole)]
+    found = outages.answers_around(trials, "event")
+    assert found.height and found.equals(outages.answers_around(trials[1:], "event"))
+    assert outages.answers_around(trials[:1], "event").is_empty()

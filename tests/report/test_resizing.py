@@ -116,3 +116,12 @@ def test_the_chart_has_three_panels(bundle, whole):
     text = chart.render_svg(spec)
     for word in ("Answers", "CPU time of the host", "CPUs added"):
         assert word in text
+
+
+def test_a_failed_trial_has_no_course(bundle, make_bundle):
+    """One that ended before its requests were collected is passed over, not an error."""
+    cut = make_bundle(outcome="failed", with_requests=False)
+    trials = [Trial(resized(one, {"course": "added"})) for one in (cut, bundle)]
+    found = resizing.course(trials, "course", "box")
+    assert found.height and found.equals(resizing.course(trials[1:], "course", "box"))
+    assert resizing.course(trials[:1], "course", "box").is_empty()

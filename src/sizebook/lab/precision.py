@@ -31,7 +31,7 @@ class Precision:
             if record.trial.purpose != "measured":
                 continue
             run.add(trial.replicate)
-            value = self.measure(trial.bundle) if record.outcome == "completed" else None
+            value = self.measure(trial.bundle) if trial.completed else None
             if value is not None:
                 values[tuple(sorted(trial.treatment.items()))][trial.replicate] = value
         for blocks in range(min(self.least, design.replicates), design.replicates):

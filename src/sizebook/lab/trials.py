@@ -41,6 +41,11 @@ class Trial:
         """Number of the block."""
         return self.bundle.record.trial.replicate
 
+    @property
+    def completed(self) -> bool:
+        """Whether it ran to its end; one that did not may lack its requests, or its counters."""
+        return self.bundle.record.outcome == "completed"
+
     @cached_property
     def judgement(self) -> Judgement:
         """Verdict and findings; staleness counts as a finding of its own."""
@@ -110,11 +115,12 @@ class Trials(Sequence[Trial]):
         """
         rows = []
         for trial in self:
-            done = trial.bundle.record.outcome == "completed"
             row: dict[str, Scalar | None] = dict(trial.treatment)
             row |= {"replicate": trial.replicate, "verdict": trial.verdict}
             row |= {"bundle": trial.bundle.id}
-            row |= {name: m(trial.bundle) if done else None for name, m in measures.items()}
+            row |= {
+                name: m(trial.bundle) if trial.completed else None for name, m in measures.items()
+            }
             rows.append(row)
         factors = {f.name: _dtype(f.levels) for f in self.design.factors}
         schema: dict[str, type[pl.DataType]] = {

@@ -60,7 +60,7 @@ def observe(trials: Iterable[Trial], *, doubtful: bool = False) -> tuple[Observe
     ``doubtful`` takes those in as well that are not valid, but never a failed one: where a profile
     proves that everything works, and not how fast. What is left out together is a treatment.
     """
-    kept = [one for one in trials if one.verdict == "valid" or (doubtful and _is_usable(one))]
+    kept = [one for one in trials if one.verdict == "valid" or (doubtful and one.completed)]
     rows = []
     levels = []
     used = []
@@ -217,10 +217,6 @@ def held_out_frame(held: HeldOut, observed: Observed) -> pl.DataFrame:
             "predicted": 1e3 * held.predicted,
         }
     )
-
-
-def _is_usable(trial: Trial) -> bool:
-    return trial.bundle.record.outcome == "completed"
 
 
 def _percent(share: float | None) -> float | None:

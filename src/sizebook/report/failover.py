@@ -220,11 +220,11 @@ def around(trials: Sequence[Trial], factor: str, width_s: float = 0.25) -> pl.Da
 
     One row a trial, window and quantity: ``factor``'s level, ``replicate``, ``t_s`` (begin of the
     window, seconds after the outage), ``what`` (``good`` and ``failed``: requests that ended so,
-    per second; ``latency``: mean of the good ones in ms), ``value``.
+    per second; ``latency``: mean of the good ones in ms), ``value``. A failed trial has none.
     """
     parts = []
     for trial in trials:
-        found = _course_around(trial.bundle, width_s)
+        found = _course_around(trial.bundle, width_s) if trial.completed else None
         if found is not None:
             parts.append(
                 found.select(

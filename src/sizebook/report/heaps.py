@@ -188,6 +188,8 @@ def staged(trials: Trials, name: str, last: int, of: int) -> pl.DataFrame:
     known = trials.frame()
     parts = [known.clear().join(pl.DataFrame(schema=STAGES), how="cross")]
     for trial in trials:
+        if not trial.completed:
+            continue
         mine = known.filter(pl.col("bundle") == trial.bundle.id)
         parts.append(mine.join(stages(trial.bundle, name, last, of), how="cross"))
     return pl.concat(parts)

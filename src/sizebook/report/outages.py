@@ -107,10 +107,12 @@ def answers_around(trials: Sequence[Trial], name: str, width_s: float = 0.1) -> 
 
     One row a trial and window: the treatment's levels, ``replicate``, ``t_s`` (begin of the
     window, seconds after the kill), ``answers`` (in the window), ``ready_s`` (when the killed
-    process was ready). Trials in which nothing was killed have no rows.
+    process was ready). Trials in which nothing was killed, or that failed, have no rows.
     """
     parts = []
     for trial in trials:
+        if not trial.completed:
+            continue
         event, counted = first_event(trial.bundle), _answers_by_window(trial.bundle, name, width_s)
         if event is None or counted is None:
             continue

@@ -200,10 +200,12 @@ def course(trials: Sequence[Trial], factor: str, host: str, width_s: float = 0.2
 
     One row a trial, window and quantity: ``factor``'s level, ``replicate``, ``t_s`` (begin of the
     window), ``what`` (``latency``: mean in ms of what fell due; ``answers`` per second; ``cpus``
-    that the host took), ``value``.
+    that the host took), ``value``. A failed trial has none.
     """
     parts = []
     for trial in trials:
+        if not trial.completed:
+            continue
         bundle = trial.bundle
         length_s, edges = bundle.record.trial.load.phases.measured_s, _edges(bundle, width_s)
         mean_ms, ended = _client_course(bundle, width_s)

@@ -168,7 +168,7 @@ def transactions(trials: Iterable[Trial]) -> pl.DataFrame:
     Columns: ``name``, ``number``, ``share`` (percent of all), ``mean_ms``, ``p95_ms`` of the good
     ones, ``failed``; requests of measured phases. Quantiles are of all requests together.
     """
-    bundles = [one.bundle for one in trials if one.bundle.record.outcome == "completed"]
+    bundles = [one.bundle for one in trials if one.completed]
     if not bundles:
         return _transactions(())
     together = " ".join(sorted(bundle.id for bundle in bundles))

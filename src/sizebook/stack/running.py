@@ -163,9 +163,9 @@ class RunningStack:
         node.heap_mib = heap_mib or node.role_heap_mib
         if node.host.name == LOCAL:
             check_free(node.heap_mib + NATIVE_MIB)
-        self.missed.discard(name)
         node.started_s = time.monotonic()
         node.process = node.start(node.heap_mib)
+        self.missed.discard(name)  # now: whoever looks meanwhile must not take its end for another
         if node.cpus:  # at once: it starts while others are measured
             node.host.set_cpus(node.process, node.cpus)
         wait_ready([node])
