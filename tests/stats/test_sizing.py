@@ -80,6 +80,18 @@ def test_users_throughput_and_response_agree():
     assert rate[-1] < 200.0
 
 
+@pytest.mark.parametrize("users", [1.0, 37.5, 233.0, 5000.0])
+@pytest.mark.parametrize("response", [SHARING, BOUNDS, replace(BOUNDS, base_s=0.0)])
+def test_one_load_at_a_time_is_answered_alike(response, users):
+    """The quick way for a single load is the same function, overloads and no delay at all too."""
+    for think_s, cores, nodes in ((0.0, 0.7, 2), (1.0, 1.0, 1), (12.5, 0.25, 1)):
+        with np.errstate(divide="ignore"):
+            expected = float(response.rate_of(users, think_s, cores, nodes))
+        assert response.rate_of_one(users, think_s, cores, nodes) == pytest.approx(
+            expected, rel=1e-12
+        )
+
+
 def test_many_users_who_think_are_near_mean_value_analysis():
     """With hundreds of users the open form errs by little: they hardly notice who is waiting."""
     for users in (200, 600, 1500):

@@ -44,7 +44,7 @@ class ChosenModes:
 def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
     """Return the wanted modes that can be measured here, or that the lab's source has trials of.
 
-    What this machine can do is tried out once, which takes up to a minute or two. Raises
+    Which of them this machine can do is tried out once; that takes up to a minute or two. Raises
     UsageError for a mode that does not exist, and if none is left.
     """
     unknown = [mode for mode in wanted if mode not in MODES]
@@ -57,7 +57,7 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
     why_not: dict[Mode, str]
     if lab.source == "measure":
         tried = tuple(MODES) if lab.profile.publishable else SMOKE_MODES
-        found = find_modes_here(lab.project, tried)
+        found = find_modes_here(lab.project, tuple(mode for mode in tried if mode in wanted))
         left_out = f"left out of the {lab.profile.name} profile"
         why_not = {mode: found[mode].reason if mode in found else left_out for mode in MODES}
     else:

@@ -87,6 +87,23 @@ class Response:
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
         return np.asarray(low)
 
+    def rate_of_one(self, users: float, think_s: float, cores: float, nodes: int) -> float:
+        """Return ``rate_of`` for one load, in a thirtieth of the time: searches ask thousands."""
+        cost = self.node_cost if nodes > 1 else 1.0
+        bearable = self.capacity_per_s * cores / cost
+        idle_s = think_s + cost * (self.base_s + self.work_s / cores)
+        waits_s = cost * self.wait_s * cores**-self.exponent
+        low, high = 0.0, min(bearable, users / idle_s) if idle_s > 0 else bearable
+        for _ in range(STEPS):
+            middle = 0.5 * (low + high)
+            load = middle / bearable
+            fits = load < 1
+            if fits:
+                waiting = waits_s * load**self.power / (1 - load) if self.wait_s else 0.0
+                fits = middle * (idle_s + waiting) <= users
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
 
 @dataclass(frozen=True)
 class Heap:
@@ -236,7 +253,7 @@ def predict(model: SizingModel, load: Demanded, cores: float, nodes: int = 1) ->
     """Return throughput and response times of a load; the criterion plays no part."""
     response = model.response
     if load.users is not None:
-        rate = float(response.rate_of(load.users, load.think_s, cores, nodes))
+        rate = response.rate_of_one(load.users, load.think_s, cores, nodes)
         mean_s = load.users / rate - load.think_s
     else:
         assert load.rate_per_s is not None
