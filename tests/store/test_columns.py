@@ -92,6 +92,8 @@ def test_what_cannot_be_read_is_said(make_bundle):
     """No requests, a column that is missing, a value that is missing: one line each."""
     with pytest.raises(BundleError, match=r"without requests\.parquet"):
         _ = make_bundle(with_requests=False).columns
+    with pytest.raises(BundleError, match="why the trial failed: the synthetic fault"):
+        _ = make_bundle(outcome="failed", with_requests=False).columns
     with pytest.raises(BundleError, match="cannot be read"):
         _ = make_bundle().columns["colour"]
     gap = pl.when(pl.col("user") > 0).then(pl.col("status")).alias("status")

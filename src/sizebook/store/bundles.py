@@ -177,11 +177,14 @@ class Bundle:
 
     def _read(self, name: str, read: Callable[[Path, int], _Read]) -> _Read:
         if name not in self.record.files:
+            failure = self.record.failure
             raise BundleError(
                 found=f"bundle {self.id} without {name}",
                 expected="a bundle with it",
-                next_step="measure the trial on this machine: published ones answer no more than "
-                "their pages asked",
+                next_step=f"look at why the trial failed: {failure}"
+                if failure
+                else "measure the trial on this machine: published ones answer no more than their "
+                "pages asked",
             )
         try:
             rows = self._rows.get(name, lambda: self._verify_table(name))
