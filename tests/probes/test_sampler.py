@@ -263,12 +263,8 @@ def test_who_answers_late_costs_only_its_own_readings():
     """While one node says nothing, the machine and another node are read; threads end after it."""
     said, late = threading.Event(), threading.Event()
     said.set()
-    own, prompt, busy = (
-        Asking("own", "", said),
-        Asking("a", "app-1", said),
-        Asking("b", "app-2", late),
-    )
-    also = Asking("c", "app-2", late)
+    own, prompt = Asking("own", "", said), Asking("a", "app-1", said)
+    busy, also = Asking("b", "app-2", late), Asking("c", "app-2", late)
     run = Sampler([own, prompt, busy, also])
     assert run.asked == ("", "app-1", "app-2")
     with run:

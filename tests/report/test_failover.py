@@ -171,10 +171,8 @@ def test_the_chart_has_a_panel_a_level(make_bundle, whole):
 
 def test_a_failed_trial_has_no_course(make_bundle):
     """One that ended before its requests were collected is passed over, not an error."""
-    whole, cut = (
-        make_bundle(rows=requests(*HIT)),
-        make_bundle(outcome="failed", with_requests=False),
-    )
+    whole = make_bundle(rows=requests(*HIT))
+    cut = make_bundle(outcome="failed", with_requests=False)
     trials = [Trial(lost(bundle, "kill", {"outage": "kill"})) for bundle in (cut, whole)]
     assert failover.around(trials, "outage").equals(failover.around(trials[1:], "outage"))
     assert failover.around(trials[:1], "outage").is_empty()

@@ -39,7 +39,7 @@ class Probe(Protocol):
     interval_s: float
     asks: str
     """Who must answer before there is a reading, such as ``server/app-1``; empty: this machine's
-    own files are read, which waits for nobody."""
+    own files are read, which waits for nobody, or nothing is while a load runs."""
 
     def before_start(self) -> tuple[str, ...]:
         """Return the arguments that the watched process must be started with, if any."""

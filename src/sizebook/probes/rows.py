@@ -28,6 +28,7 @@ class RowsProbe(QuietProbe):
 
     host = "local"
     interval_s = _SELDOM_S
+    asks = "database"
 
     def __init__(self, source: str, conninfo: str, tables: Sequence[str]) -> None:
         self.name = f"rows:{source}"

@@ -67,7 +67,7 @@ class Sampler:
         self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._given: dict[str, list[Sample]] = {}
         self._missing: dict[tuple[str, str], MissingReadings] = {}
-        self._cpu_ns: Counter[str] = Counter()
+        self._cpu_ns: Counter[str] = Counter(dict.fromkeys(self.asked, 0))
 
     def __enter__(self) -> Sampler:
         self.attach()

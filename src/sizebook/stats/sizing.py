@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ STEPS = 64
 MIB = 1 << 20
 
 Statistic = Literal["mean", "p95"]
+Amount = TypeVar("Amount", float, Floats)
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,7 @@ class Response:
         n, z = np.asarray(users, dtype=np.float64), np.asarray(think_s, dtype=np.float64)
         c, several = np.asarray(cores, dtype=np.float64), np.asarray(nodes)
         cost = np.where(several > 1, self.node_cost, 1.0)
-        bearable = self.capacity_per_s * c / cost
-        idle_s = z + cost * (self.base_s + self.work_s / c)
-        waits_s = cost * self.wait_s * c**-self.exponent
+        bearable, idle_s, waits_s = self._limits(z, c, cost)
         low = np.zeros(np.broadcast(n, z, c, several).shape)
         high = np.minimum(bearable, n / idle_s)
         for _ in range(steps):
@@ -90,9 +89,7 @@ class Response:
     def rate_of_one(self, users: float, think_s: float, cores: float, nodes: int) -> float:
         """Return ``rate_of`` for one load, in a thirtieth of the time: searches ask thousands."""
         cost = self.node_cost if nodes > 1 else 1.0
-        bearable = self.capacity_per_s * cores / cost
-        idle_s = think_s + cost * (self.base_s + self.work_s / cores)
-        waits_s = cost * self.wait_s * cores**-self.exponent
+        bearable, idle_s, waits_s = self._limits(think_s, cores, cost)
         low, high = 0.0, min(bearable, users / idle_s) if idle_s > 0 else bearable
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
@@ -103,6 +100,14 @@ class Response:
                 fits = middle * (idle_s + waiting) <= users
             low, high = (middle, high) if fits else (low, middle)
         return low
+
+    def _limits(self, think_s: Amount, cores: Amount, cost: Amount) -> tuple[Amount, ...]:
+        """Return the rate that can be borne, a pass without waiting, and the scale of waiting."""
+        return (
+            self.capacity_per_s * cores / cost,
+            think_s + cost * (self.base_s + self.work_s / cores),
+            cost * self.wait_s * cores**-self.exponent,
+        )
 
 
 @dataclass(frozen=True)
