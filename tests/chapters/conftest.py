@@ -65,5 +65,26 @@ def copied_project(tmp_path_factory):
 def project(tmp_path_factory):
     """One copy, in which the smoke profile of every chapter has been run."""
     copy = make_copy(tmp_path_factory.mktemp("project"))
-    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=2400)
+    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=3600)
     return copy
+
+
+class Site:
+    """The book built from that copy."""
+
+    def __init__(self, root, said):
+        self.root = root
+        self.said = said
+        """What building it printed."""
+
+    def read(self):
+        """Return each file by its name."""
+        files = (path for path in self.root.rglob("*") if path.is_file())
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="session")
+def site(project):
+    """The site of the smoke profile of every chapter."""
+    done = project.sizebook("build", check=0)
+    return Site(project.root / "_build" / "html", done.stdout)

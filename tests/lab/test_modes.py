@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from synthetic_bundles import write_synthetic
 
-from sizebook.lab import MODES, ChapterLab, choose_modes
+from sizebook.lab import (
+    MODES,
+    ChapterLab,
+    choose_modes,
+    limited_modes,
+    missing_mode,
+    missing_of_links,
+)
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 
@@ -49,6 +56,48 @@ def test_a_source_has_the_modes_of_its_trials(
     chosen = choose_modes(lab_of(project, str(folder)), [*MODES])
     assert chosen.present == ("virtio-vm",)
     assert chosen.missing["bare"] == "the source has no trials of it"
+
+
+def test_a_source_tells_what_its_machine_lacked(
+    project: Project, make_bundle: Any, tmp_path: Any
+) -> None:
+    """As the newest trial of chapter and profile that notes anything has it."""
+    base = make_bundle().record.trial
+    said = base.model_copy(
+        update={"treatment": {"mode": "bare"}, "chapter": "some", "profile": "smoke"}
+    )
+    other = said.model_copy(update={"chapter": "other"})
+    for name, spec, facts in (
+        ("a", said, {"lacks/mode/container": "no runc", "lacks/links/delay": "no netem"}),
+        ("b", other, {"lacks/mode/virtio-vm": "not this one's"}),
+        ("c", said, {}),
+    ):
+        write_synthetic(tmp_path / "bundles", name, spec=spec, execution_facts=facts)
+    lab = lab_of(project, str(tmp_path / "bundles"))
+    chosen = choose_modes(lab, [*MODES])
+    assert chosen.present == ("bare",)
+    assert chosen.missing["container"] == "no runc"
+    assert chosen.missing["virtio-vm"] == "the source has no trials of it"
+    assert missing_of_links(lab) == {"delay": "no netem"}
+    assert missing_mode(lab, "container", "tiers") == "no runc"
+    assert limited_modes(lab, chosen) == chosen
+
+
+def test_processes_without_limits_are_left_out_where_they_were(
+    project: Project, make_bundle: Any, tmp_path: Any
+) -> None:
+    """Shown again, a design has the modes that it had where it was measured."""
+    base = make_bundle().record.trial
+    for name, mode in (("a", "bare"), ("b", "container")):
+        said = base.model_copy(
+            update={"treatment": {"mode": mode}, "chapter": "some", "profile": "smoke"}
+        )
+        facts = {"lacks/limits": "no control groups"}
+        write_synthetic(tmp_path / "bundles", name, spec=said, execution_facts=facts)
+    lab = lab_of(project, str(tmp_path / "bundles"))
+    limited = limited_modes(lab, choose_modes(lab, [*MODES]))
+    assert limited.present == ("container",)
+    assert limited.missing["bare"] == "no control groups"
 
 
 def test_unknown_modes_and_no_mode_are_refused(project: Project, tmp_path: Any) -> None:

@@ -1,12 +1,14 @@
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from sizebook.lab.deployments import app_stack
 from sizebook.lab.placement import Placement, place
-from sizebook.lab.planning import HASTE, Setup, plan_sessions, planned_s
+from sizebook.lab.planning import HASTE, Setup, plan_sessions, planned_s, start_s
 from sizebook.lab.profiles import PROFILES, get_profile
 from sizebook.lab.progress import Progress
+from sizebook.model.deployment import Deployment, HostSpec, JvmRole, Mode
 from sizebook.model.design import Design, Factor
 from sizebook.model.errors import HostLacksError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers
@@ -128,11 +130,28 @@ def test_smoke_does_without_the_second_compiler():
     assert flags_of(SMOKE) == {("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")}
 
 
-def test_planned_time_adds_phases_and_set_ups():
-    """Each session costs its set-up, its conditioning and its trials' phases."""
+def test_planned_time_adds_phases_and_starts():
+    """Each session costs its start, its conditioning and its trials' phases."""
     sessions = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.0)
     trial_s = SMOKE.phases.planned_s
-    assert planned_s(sessions, setup_s=3.0) == pytest.approx(4 * (3.0 + 1.0 + 2 * trial_s))
+    start = start_s(sessions[0].deployment)
+    assert start > 0
+    assert planned_s(sessions) == pytest.approx(4 * (start + 1.0 + 2 * trial_s))
+
+
+def test_a_start_takes_as_long_as_its_nodes_on_their_hosts():
+    """A guest without help of the CPU takes longest; a server that does nothing starts at once."""
+
+    def took(mode, **role):
+        box = HostSpec(name="box", mode=mode)
+        return start_s(Deployment(roles=(JvmRole(host="box", **role),), hosts=(box,)))
+
+    bare = start_s(Deployment(roles=(JvmRole(role="app"),)))
+    assert took("bare", role="app") == bare
+    assert took("bare", role="app", nodes=3) == 3 * bare
+    assert 0 < took("bare", role="nullserver") < bare / 5
+    assert bare < took("container", role="app") < took("virtio-vm", role="app") / 10
+    assert all(took(mode, role="app") >= bare for mode in get_args(Mode))
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,10 @@ def ask(stack, query):
         return connection.execute(query).fetchall()
 
 
-def load(stack, folder, locustfile, users, settings, measured_s=0.5):
+def load(stack, folder, locustfile, users, settings, measured_s=0.5, over=None):
     """Run a locustfile of the project against a started deployment; return what came of it.
 
-    ``users`` of a closed loop, or any other arrivals.
+    ``users`` of a closed loop, or any other arrivals. The event ``over`` ends it, within a second.
     """
     guard = Guard(folder / "generator")
     profile = LoadProfile(
@@ -84,6 +84,6 @@ def load(stack, folder, locustfile, users, settings, measured_s=0.5):
     host = LocalHost(guard)
     with Generator(host, sys.executable, folder, locustfiles=LOCUSTFILES) as generator:
         generator.prepare(profile, {"app": stack.url("app")}, folder)
-        collected = generator.run()
+        collected = generator.run(lambda _: over and over.is_set() and generator.stop_trial())
     guard.close()
     return collected

@@ -42,6 +42,7 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
     deployment, (locustfile, users, settings), name = CASES[part]
     with started(deployment, tmp_path_factory.mktemp(part)) as stack:
         times = []
+        over = threading.Event()
 
         def disturb():
             given_up = time.monotonic() + 30
@@ -49,13 +50,17 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
                 time.sleep(0.1)
             time.sleep(0.5)
             times.append(time.monotonic_ns())
-            stack.kill("app-1")
-            stack.start_again("app-1")
-            times.append(time.monotonic_ns())
+            try:
+                stack.kill("app-1")
+                stack.start_again("app-1")
+                times.append(time.monotonic_ns())
+                time.sleep(2.0)
+            finally:
+                over.set()
 
         thread = threading.Thread(target=disturb)
         thread.start()
-        collected = load(stack, tmp_path, locustfile, users, settings, measured_s=20.0)
+        collected = load(stack, tmp_path, locustfile, users, settings, 120.0, over)
         thread.join()
         sent = collected.requests.filter(pl.col("name").cast(pl.String) == name).with_columns(
             pl.col("error").cast(pl.String)

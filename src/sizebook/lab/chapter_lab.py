@@ -31,6 +31,8 @@ from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Bundle, Project, find_project
 from sizebook.store.rounds import open_published
 
+LACKS = "lacks/"
+"""Begin of the names of facts in which a trial notes what its machine could not do."""
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
 
 
@@ -112,9 +114,27 @@ class ChapterLab:
         self._entries: dict[str, _Planned | _Searched] = {}
         self._found: tuple[Trial, ...] | None = None
         self._replayed: list[Bundle] | None = None
-        self._inventory = chosen_inventory() if source == "measure" else None
-        if source != "measure":
+        self._lacking: dict[str, str] = {}
+        self._inventory = chosen_inventory() if self.measures else None
+        if not self.measures:
             self._folder()
+
+    @property
+    def measures(self) -> bool:
+        """Whether what is not on disk yet is measured; else trials come from ``source`` alone."""
+        return self.source == "measure"
+
+    def lacks(self, what: str, found: str) -> str:
+        """Return why a machine cannot do what the chapter would measure there; empty if it can.
+
+        Where the lab measures that is what was ``found`` out about this machine, and each trial
+        measured from then on notes it. Else it is what the newest trial with such notes says.
+        """
+        if not self.measures:
+            return self._noted_lacking().get(what, "")
+        if found:
+            self._lacking[what] = found
+        return found
 
     def add(
         self,
@@ -153,7 +173,7 @@ class ChapterLab:
         if _PLANNING.get():
             sessions = tuple(s for entry in self._entries.values() for s in entry.sessions)
             raise PlanComplete(sessions, archive.missing(self._due(archive)))
-        if self.source == "measure":
+        if self.measures:
             archive = self._measured(archive)
             found = archive.planned(self._due(archive))
         elif self._entries:
@@ -174,7 +194,7 @@ class ChapterLab:
         """
         if self._found is None:
             raise RuntimeError("trials are borrowed after those of the chapter itself: call run")
-        measured = self.source == "measure" or taken_as_measured()
+        measured = self.measures or taken_as_measured()
         own = [trial.bundle for trial in self._found] if measured else []
         return borrow_trials(
             self._lent(chapter),
@@ -187,7 +207,7 @@ class ChapterLab:
 
     def _lent(self, chapter: str) -> Sequence[Bundle]:
         """Return another chapter's bundles; a source is read once for all of them."""
-        if self.source == "measure":
+        if self.measures:
             return readable_bundles(self.project.runs / chapter)
         if self._replayed is None:
             self._replayed = read_source(self.project, self._folder())
@@ -198,7 +218,7 @@ class ChapterLab:
 
         None where this lab measures: then the machine says which levels there are.
         """
-        if self.source == "measure":
+        if self.measures:
             return set()
         trials = (bundle.record.trial for bundle in self._lent(self.chapter))
         return {
@@ -207,6 +227,21 @@ class ChapterLab:
             if (trial.chapter, trial.profile) == (self.chapter, self.profile.name)
             and factor in trial.treatment
         }
+
+    def _noted_lacking(self) -> dict[str, str]:
+        newest = max(
+            (
+                bundle.record.execution
+                for bundle in self._lent(self.chapter)
+                if bundle.record.trial.chapter == self.chapter
+                and bundle.record.trial.profile == self.profile.name
+                and any(name.startswith(LACKS) for name in bundle.record.execution.facts)
+            ),
+            key=lambda execution: execution.wall_ns,
+            default=None,
+        )
+        facts = newest.facts.items() if newest is not None else ()
+        return {name.removeprefix(LACKS): str(why) for name, why in facts if name.startswith(LACKS)}
 
     def noise_floor(self, measure: Measure) -> NoiseFloor:
         """Return how far trials of one treatment lie apart here, by the calibration's A/A trials.
@@ -222,7 +257,7 @@ class ChapterLab:
             again = archive.interfered(self._due(archive), self.profile.repeats)
             if not again:
                 break
-            _measure(self.project, self.chapter, again, first_sessions(self.profile))
+            self._measure(again)
             archive = self._all_due(Archive(self.project, self.chapter))
         return archive
 
@@ -235,8 +270,20 @@ class ChapterLab:
             if not missing:
                 return archive
             tried += due
-            _measure(self.project, self.chapter, missing, first_sessions(self.profile))
+            self._measure(missing)
             archive = Archive(self.project, self.chapter)
+
+    def _measure(self, sessions: tuple[Session, ...]) -> None:
+        # The machinery of measuring is imported only where something is measured, so that reading
+        # bundles needs neither Java nor a database nor their imports.
+        from sizebook.lab.measuring import measure  # noqa: PLC0415
+
+        notes = {f"{LACKS}{what}": why for what, why in self._lacking.items()}
+        try:
+            measure(self.project, self.chapter, sessions, first_sessions(self.profile), notes)
+        except KeyboardInterrupt:
+            print("stopped; finished trials are kept, the next run continues", file=sys.stderr)
+            raise
 
     def _due(self, archive: Archive) -> tuple[Session, ...]:
         return tuple(s for entry in self._entries.values() for s in entry.due(archive))
@@ -262,23 +309,6 @@ class ChapterLab:
                 next_step="give a folder such as data/runs, or measure",
             )
         return folder
-
-
-def _measure(
-    project: Project,
-    chapter: str,
-    sessions: tuple[Session, ...],
-    first: tuple[Session, ...],
-) -> None:
-    # The machinery of measuring is imported only where something is measured, so that reading
-    # bundles needs neither Java nor a database nor their imports.
-    from sizebook.lab.measuring import measure  # noqa: PLC0415
-
-    try:
-        measure(project, chapter, sessions, first)
-    except KeyboardInterrupt:
-        print("stopped; finished trials are kept, the next run continues", file=sys.stderr)
-        raise
 
 
 def _of(experiment: str, trials: tuple[Trial, ...]) -> list[Trial]:

@@ -13,7 +13,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
-from sizebook.lab.planning import SETUP_GUESS_S, Session, planned_s
+from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
 from sizebook.lab.settling import Settling
@@ -49,16 +49,22 @@ from sizebook.store.bundles import Bundle, remove_partial
 
 
 def measure(
-    project: Project, chapter: str, sessions: Sequence[Session], first: Sequence[Session] = ()
+    project: Project,
+    chapter: str,
+    sessions: Sequence[Session],
+    first: Sequence[Session] = (),
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Run sessions one after the other, in the given order; each trial becomes a bundle.
 
     Where the lean client's ceiling is not known yet on this machine, ``first`` is run before, as
-    trials of the calibration chapter. A trial that fails is stored as failed, and the session's
-    other trials go on with a fresh start. Raises MeasurementLockedError, HostLacksError, and
-    KeyboardInterrupt; in every case all processes are ended and finished bundles stay.
+    trials of the calibration chapter. Each trial's record tells ``notes`` among its facts. A trial
+    that fails is stored as failed, and the session's other trials go on with a fresh start. Raises
+    MeasurementLockedError, HostLacksError, and KeyboardInterrupt; in every case all processes are
+    ended and finished bundles stay.
     """
     with opened_bench(project, f"chapter {chapter}") as bench:
+        bench.notes = notes or {}
         calibrating = chapter == CALIBRATION
         # What the generator can do is told by the reference stack's null server.
         before = () if calibrating or bench.ceilings or not has_stack(project) else first
@@ -147,6 +153,8 @@ class Bench:
         self.project = project
         self.host = host
         self.runner = runner
+        self.notes: Mapping[str, str] = {}
+        """Facts that the record of each trial tells."""
         self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
         self._generators = generators
@@ -165,7 +173,7 @@ class Bench:
         while due := session.remaining(done):
             try:
                 with self._started(session) as started:
-                    spent_s = SETUP_GUESS_S
+                    spent_s = session.start_s
                     if session.conditioning is not None:
                         progress.step("conditioning", planned_s=spent_s)
                         conditioned.append(
@@ -262,6 +270,7 @@ class Bench:
             stack=started.stack,
             setup_s=started.setup_s,
             sampler=Sampler(started.probes),
+            facts={**self.notes},
         )
         marks = record.mark_logs()
         out = started.stack.folder / f"trial-{started.position}"
@@ -310,6 +319,7 @@ class Bench:
             stack=RunningStack(),
             setup_s=0.0,
             failure=reason,
+            facts={**self.notes},
         )
         return write_bundle(record, {}, folder)
 

@@ -32,6 +32,9 @@ MODES: Mapping[Mode, str] = {
 """What stands between a process and this machine, from least to most, and what it is."""
 
 
+_OF_LINKS = ("hosts", "rate", "delay", "offloads")
+
+
 @dataclass(frozen=True)
 class ChosenModes:
     """The modes of a design, and those that were wanted and are not there."""
@@ -54,15 +57,12 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
             expected=f"some of {', '.join(MODES)}",
             next_step="correct the parameter modes",
         )
-    why_not: dict[Mode, str]
-    if lab.source == "measure":
+    found: dict[Mode, FoundMode] = {}
+    if lab.measures:
         tried = tuple(MODES) if lab.profile.publishable else SMOKE_MODES
         found = find_modes_here(lab.project, tuple(mode for mode in tried if mode in wanted))
-        left_out = f"left out of the {lab.profile.name} profile"
-        why_not = {mode: found[mode].reason if mode in found else left_out for mode in MODES}
-    else:
-        has = lab.measured_levels("mode")
-        why_not = {mode: "" if mode in has else "the source has no trials of it" for mode in MODES}
+    has = lab.measured_levels("mode")
+    why_not = {mode: "" if mode in has else _lacks(lab, mode, found) for mode in MODES}
     present = tuple(mode for mode in MODES if mode in wanted and not why_not[mode])
     missing = {mode: why for mode, why in why_not.items() if mode in wanted and why}
     if not present:
@@ -88,13 +88,14 @@ def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
     All but ``bare`` were proved by a limit that worked. Processes of this machine are there without
     control groups too, but then nothing limits them.
     """
-    if lab.source != "measure" or BARE not in chosen.present:
+    if BARE not in chosen.present:
         return chosen
-    found = examine_modes(lab.project, (BARE,))[0]
-    if found.available:
+    found = examine_modes(lab.project, (BARE,))[0].reason if lab.measures else ""
+    why = lab.lacks("limits", found)
+    if not why:
         return chosen
     present = tuple(mode for mode in chosen.present if mode != BARE)
-    return ChosenModes(present, {**chosen.missing, BARE: found.reason})
+    return ChosenModes(present, {**chosen.missing, BARE: why})
 
 
 def missing_mode(lab: ChapterLab, mode: Mode, factor: str) -> str:
@@ -102,27 +103,39 @@ def missing_mode(lab: ChapterLab, mode: Mode, factor: str) -> str:
 
     ``factor`` is one that only the trials on such hosts have.
     """
-    if lab.source != "measure":
-        return "" if lab.measured_levels(factor) else "the source has no trials of it"
-    return find_modes_here(lab.project, (mode,))[mode].reason
+    if lab.measured_levels(factor):
+        return ""
+    return _lacks(lab, mode, find_modes_here(lab.project, (mode,)) if lab.measures else {})
 
 
 def missing_of_links(lab: ChapterLab) -> dict[str, str]:
     """Return what hosts with links of their own cannot have here, with reasons; empty: nothing.
 
-    Keys: ``hosts`` (then nothing else is there either), ``rate``, ``delay``, ``offloads``. Bundles
-    that are only shown need none of it. Tried each time, in a tenth of a second, but for the first.
+    Keys: ``hosts`` (then nothing else is there either), ``rate``, ``delay``, ``offloads``. Tried
+    each time, in a tenth of a second, but for the first; of bundles that are only shown it is what
+    was lacking when they were measured.
     """
-    if lab.source != "measure":
-        return {}
-    found = examine_modes(lab.project, (TIER,))[0]
+    here = _links_missing_here(lab.project) if lab.measures else {}
+    lacking = {one: lab.lacks(f"links/{one}", here.get(one, "")) for one in _OF_LINKS}
+    return {one: why for one, why in lacking.items() if why}
+
+
+def _links_missing_here(project: Project) -> dict[str, str]:
+    found = examine_modes(project, (TIER,))[0]
     if not found.available:
-        return dict.fromkeys(("hosts", "rate", "delay", "offloads"), found.reason)
-    guard = Guard(lab.project.state / "guard")
+        return dict.fromkeys(_OF_LINKS, found.reason)
+    guard = Guard(project.state / "guard")
     try:
         return missing_features(guard)
     finally:
         guard.close()
+
+
+def _lacks(lab: ChapterLab, mode: Mode, found: Mapping[Mode, FoundMode]) -> str:
+    """Return why there are no trials of a mode; empty: they can be measured."""
+    left_out = f"left out of the {lab.profile.name} profile"
+    why = lab.lacks(f"mode/{mode}", found[mode].reason if mode in found else left_out)
+    return why or ("" if lab.measures else "the source has no trials of it")
 
 
 def memory_can_change(mode: Mode) -> bool:

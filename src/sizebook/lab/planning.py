@@ -6,14 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sizebook.lab.profiles import Profile
-from sizebook.model.deployment import Deployment
+from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.design import Design, Treatment
 from sizebook.model.load import Arrivals, LoadProfile, PacedUsers
 from sizebook.model.trial import Allowance, Disturbance, Exhaustion, Stored, TrialSpec
 from sizebook.store import Bundle
 
-SETUP_GUESS_S = 4.0
-"""Seconds to start a stack and a generator, until this machine's own bundles tell better."""
+_START_S: Mapping[Mode, float] = {
+    "bare": 5.0,
+    "namespace": 5.0,
+    "ssh": 5.0,
+    "container": 7.0,
+    "user-space-kernel": 18.0,
+    "paravirtual-kernel": 28.0,
+    "virtio-vm": 130.0,
+    "emulated-vm": 150.0,
+    "virtio-vm-kvm": 15.0,
+    "emulated-vm-kvm": 20.0,
+}
+"""Seconds in which a host and a node on it start, measured on two CPUs, which nodes share; with KVM
+they are guessed."""
+_START_AT_LEAST_S = 0.5
+_SMALL: Mapping[str, float] = {"nullserver": 0.15, "broker": 0.15}
+"""Part of it for roles that start without an application's frame."""
 
 HASTE = 10.0
 """How many times faster paced users go in the conditioning load."""
@@ -76,10 +91,15 @@ class Session:
         """Return what is left of the session when these trials need not be run again."""
         return replace(self, trials=self.remaining(done))
 
-    def planned_s(self, setup_s: float = SETUP_GUESS_S) -> float:
-        """Return the seconds that the session's phases prescribe, with one set-up."""
+    @property
+    def start_s(self) -> float:
+        """Seconds that the start of its stack should take."""
+        return start_s(self.deployment)
+
+    def planned_s(self) -> float:
+        """Return the seconds that one start and the phases of the session's loads should take."""
         specs = (*([self.conditioning] if self.conditioning else []), *self.trials)
-        return setup_s + sum(spec.load.phases.planned_s for spec in specs)
+        return self.start_s + sum(spec.load.phases.planned_s for spec in specs)
 
 
 def plan_sessions(
@@ -107,9 +127,20 @@ def plan_sessions(
     return tuple(sessions)
 
 
-def planned_s(sessions: Sequence[Session], setup_s: float = SETUP_GUESS_S) -> float:
+def planned_s(sessions: Sequence[Session]) -> float:
     """Return the expected wall time of the sessions in seconds."""
-    return sum(session.planned_s(setup_s) for session in sessions)
+    return sum(session.planned_s() for session in sessions)
+
+
+def start_s(deployment: Deployment) -> float:
+    """Return the seconds that a deployment should take to start, by its nodes and their hosts."""
+    modes: dict[str, Mode] = {host.name: host.mode for host in deployment.hosts}
+    nodes = (
+        _START_S[modes.get(role.host_of(number), "bare")] * _SMALL.get(role.role, 1.0)
+        for role in deployment.jvm_roles()
+        for number in range(1, role.nodes + 1)
+    )
+    return max(_START_AT_LEAST_S, sum(nodes))
 
 
 def make_spec(

@@ -214,7 +214,12 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
 
 def _without_paths(text: str, record: TrialRecord) -> str:
     """Return the text without this checkout's place on disk, the home folder and other machines."""
-    places = ((record.stack.folder, "<session>"), (record.root, "."), (Path.home(), "~"))
+    places = (
+        (record.stack.folder, "<session>"),
+        ((record.root / "stack" / "target").resolve(), "./stack/target"),  # it may be a link
+        (record.root, "."),
+        (Path.home(), "~"),
+    )
     for path, word in places:
         if len(path.parts) > 1:
             text = text.replace(str(path), word)

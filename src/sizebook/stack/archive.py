@@ -2,15 +2,16 @@
 
 The archive holds parsed classes and the classes that lambdas become (JEP 310), no profiles and no
 compiled code, so a node that uses it runs the same code at the same speed once it is up. It is a
-cache: the JVM goes on without one that does not fit, as after any change of path, size or time of a
-jar, so these are part of its name. The static dump is used because the dynamic one
-(-XX:ArchiveClassesAtExit) ends OpenJDK 17.0.15 with SIGSEGV on this class path. Where a JVM aborts
-the dump over lambda lines ("@lambda-proxy ...") it is made without them.
+cache, kept with the build: the JVM goes on without one that does not fit, as after any change of
+path, size or time of a jar, so these are part of its name. The static dump is used because the
+dynamic one (-XX:ArchiveClassesAtExit) ends OpenJDK 17.0.15 with SIGSEGV on this class path. Where a
+JVM aborts the dump over lambda lines ("@lambda-proxy ...") it is made without them.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from sizebook.hosts import Host
@@ -27,20 +28,26 @@ _NO_DATABASE = {
 _TIMEOUT_S = 120.0
 
 
-def class_data_archive(build: StackBuild, jvm: Jvm, host: Host, state: Path) -> Path | None:
+def class_data_archive(build: StackBuild, jvm: Jvm, host: Host) -> Path | None:
     """Return the archive of this build for this JVM, made once; None if it cannot be made."""
-    folder = state / "archives"
+    folder = build.folder / "archives"
     name = f"{build.fingerprint[:12]}-{_jars(build)[:8]}-{jvm.version}"
     archive, refused = folder / f"{name}.jsa", folder / f"{name}.refused"
     if archive.is_file() or refused.is_file():
         return archive if archive.is_file() else None
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob(f"*-{jvm.version}.*"):
-        old.unlink(missing_ok=True)
-    if _make(build, jvm, host, archive):
-        return archive
-    refused.touch()
-    return None
+    try:
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob(f"*-{jvm.version}.*"):
+            old.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as making:
+            made = _make(build, jvm, host, Path(making))
+            if made is None:
+                (Path(making) / "log").rename(refused)
+            else:
+                made.rename(archive)
+    except OSError:  # the build is somebody else's, or the disk is full
+        return None
+    return archive if made is not None else None
 
 
 def _jars(build: StackBuild) -> str:
@@ -50,29 +57,23 @@ def _jars(build: StackBuild) -> str:
     return fingerprint_text("\n".join(lines))
 
 
-def _make(build: StackBuild, jvm: Jvm, host: Host, archive: Path) -> bool:
-    listed, partial = archive.with_suffix(".classes"), archive.with_suffix(".new")
+def _make(build: StackBuild, jvm: Jvm, host: Host, folder: Path) -> Path | None:
+    listed, partial, log = folder / "classes", folder / "new.jsa", folder / "log"
     begin = [str(jvm.java), "-Xmx512m"]
     start = [f"-XX:DumpLoadedClassList={listed}", "-Dspring.context.exit=onRefresh"]
     node = ["--refstack.role=app", "--server.port=0", "--management.server.port=0"]
     dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}", "-cp", build.class_path]
-    try:
-        if not _ends_well(host, [*begin, *start, "-jar", build.class_path, *node], archive):
-            return False
-        lines = listed.read_text().splitlines(keepends=True)
-        for kept in (lines, [line for line in lines if not line.startswith("@")]):
-            listed.write_text("".join(kept))
-            if _ends_well(host, [*begin, f"-XX:SharedArchiveFile={partial}", *dump], archive):
-                partial.replace(archive)
-                return True
-        return False
-    finally:
-        listed.unlink(missing_ok=True)
-        partial.unlink(missing_ok=True)
+    if not _ends_well(host, [*begin, *start, "-jar", build.class_path, *node], log):
+        return None
+    lines = listed.read_text().splitlines(keepends=True)
+    for kept in (lines, [line for line in lines if not line.startswith("@")]):
+        listed.write_text("".join(kept))
+        if _ends_well(host, [*begin, f"-XX:SharedArchiveFile={partial}", *dump], log):
+            return partial
+    return None
 
 
-def _ends_well(host: Host, command: list[str], archive: Path) -> bool:
-    log = archive.with_suffix(".log")
+def _ends_well(host: Host, command: list[str], log: Path) -> bool:
     process = host.start("class-data archive", command, log=log, env=_NO_DATABASE, cwd=Path(os.sep))
     try:
         return process.wait(_TIMEOUT_S) == 0

@@ -50,7 +50,7 @@ def find_build(project: Project) -> StackBuild:
     """Return the build of the present sources; raises HostLacksError if there is none."""
     if not has_stack(project):
         raise _no_stack()
-    build = StackBuild(project.stack / "target", stack_fingerprint(project))
+    build = _build_of(project)
     if _built_from(build) != build.fingerprint or not Path(build.class_path).is_file():
         raise HostLacksError(
             found="no build of the reference stack's present sources",
@@ -93,9 +93,13 @@ def ensure_built(project: Project) -> tuple[StackBuild, bool]:
             expected="a build of stack/pom.xml",
             next_step=f"run {' '.join(command[:1] + command[2:])} and mend what it says",
         )
-    build = StackBuild(project.stack / "target", stack_fingerprint(project))
+    build = _build_of(project)
     (build.folder / "sources.sha256").write_text(build.fingerprint + "\n")
     return find_build(project), True
+
+
+def _build_of(project: Project) -> StackBuild:
+    return StackBuild((project.stack / "target").resolve(), stack_fingerprint(project))
 
 
 def _no_stack() -> HostLacksError:

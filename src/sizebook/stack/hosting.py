@@ -41,7 +41,7 @@ class Hosting:
 
     def archive(self, jvm: Jvm) -> Path | None:
         """Return the class-data archive of this build for a JVM; None if it cannot be made."""
-        return class_data_archive(needed(self._build), jvm, self._local, self._state)
+        return class_data_archive(needed(self._build), jvm, self._local)
 
     def opened(
         self, deployment: Deployment, callers: Sequence[HostSpec] = ()

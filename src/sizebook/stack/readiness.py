@@ -16,6 +16,7 @@ NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
 DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
+"""For as many nodes as there are CPUs; more that start at once take turns."""
 _EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
 _EMULATED_READY_TIMEOUT_S = 420.0
 """In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
@@ -59,12 +60,13 @@ def wait_ready(nodes: Sequence[Node]) -> None:
     of a start's CPU time it takes half, for code that hardly any request runs.
     """
     waiting, unheld = list(nodes), list(nodes)
+    turns = max(1.0, len(nodes) / (psutil.cpu_count() or 1))
     while waiting:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
             seconds = time.monotonic() - node.started_s
             emulated = node.host.mode in _EMULATED
-            timeout_s = _EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S
+            timeout_s = turns * (_EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S)
             if node.answers():
                 node.ready_s = seconds
                 waiting.remove(node)
