@@ -8,7 +8,6 @@ The generator serves one session after the other; every session has a fresh stac
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import shutil
 import threading
@@ -29,6 +28,7 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
+from sizebook.lab.placement import pinned_to
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
@@ -290,7 +290,7 @@ class Bench:
         with contextlib.ExitStack() as undo:
             starting = self._aside.submit(self._generators.get, cpus, workers, callers)
             undo.callback(wait, (starting,))
-            undo.enter_context(_pinned_to(cpus))
+            undo.enter_context(pinned_to(cpus))
             stack = undo.enter_context(self.runner.running(session.deployment, name, callers))
             generator = starting.result()
             probes = stack_probes(
@@ -386,20 +386,6 @@ def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
             started.generator.stop_trial()
 
     return look
-
-
-@contextlib.contextmanager
-def _pinned_to(cpus: tuple[int, ...]) -> Iterator[None]:
-    """Keep the harness itself off the stack's CPUs while it measures."""
-    if not cpus or not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _label(spec: TrialSpec) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import psutil
@@ -40,3 +43,17 @@ def place(cpus: CpuSet | None = None, memory_mib: int | None = None) -> Placemen
         return Placement(cpus, cpus, heap)
     own = max(1, len(cpus) // 4)
     return Placement(cpus[:-own], cpus[-own:], heap)
+
+
+@contextlib.contextmanager
+def pinned_to(cpus: tuple[int, ...]) -> Iterator[None]:
+    """Keep the harness itself off the stack's CPUs while it measures."""
+    if not cpus or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
