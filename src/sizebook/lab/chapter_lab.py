@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sizebook.lab.archive import (
@@ -131,7 +132,7 @@ class ChapterLab:
         measured from then on notes it. Else it is what the newest trial with such notes says.
         """
         if not self.measures:
-            return self._noted_lacking().get(what, "")
+            return self._noted_lacking.get(what, "")
         if found:
             self._lacking[what] = found
         return found
@@ -228,7 +229,9 @@ class ChapterLab:
             and factor in trial.treatment
         }
 
+    @cached_property
     def _noted_lacking(self) -> dict[str, str]:
+        """What the newest trial with such notes says; read once, and asked for each mode."""
         newest = max(
             (
                 bundle.record.execution
