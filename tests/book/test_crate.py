@@ -196,6 +196,16 @@ def test_a_crate_holds_the_run_and_nothing_else(exported):
     }
 
 
+def test_a_trial_that_was_measured_again_goes_along(project, tmp_path):
+    """What shared a start with a cited trial is in the crate, cited or not: no gap."""
+    write_trial(project, "t-5", "measured", replicate=0)
+    crate = export_crate(project, tmp_path / "crate").path
+    assert {path.parent.name for path in crate.rglob("trial.json")} == {"t-0", "t-1", "t-2", "t-5"}
+    graph = read_graph(crate)
+    assert "verdict: not cited" in graph["data/runs/alpha/t-5/"]["description"]
+    assert "not cited" not in graph["data/runs/alpha/t-1/"]["description"]
+
+
 def test_an_action_says_what_went_in_and_what_came_out(exported):
     """A chapter's action has the parameters of the run, its load profile, page, bundles, times."""
     graph = read_graph(exported)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -213,6 +214,16 @@ def test_private_things_are_found(text, words):
     known = {b"0123456789abcdef": "the value of MY_TOKEN"}
     found = [each.words for each in find_private({"x": text.encode()}, known)]
     assert [each[: len(words)] for each in found] == ([words] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "found"), [("erikas-tower", True), ("container", False), ("vm", False)]
+)
+def test_a_host_that_is_called_what_books_are_full_of_can_publish(host, found, monkeypatch):
+    """A host's name is private, unless it is a word that stands in each chapter anyway."""
+    monkeypatch.setattr(socket, "gethostname", lambda: host)
+    text = b"lacks/mode/container: measured on erikas-tower, in a vm"
+    assert [each.words for each in find_private({"x": text})] == ["the host's name"] * found
 
 
 def test_answers_come_back_as_they_were():

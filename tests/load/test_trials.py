@@ -297,6 +297,23 @@ def test_arrivals_that_never_start_are_dropped(run, server):
     assert (collected.requests["latency_ns"] > 600_000_000).all()
 
 
+def test_a_load_says_how_long_a_request_may_take(run, server):
+    """Whoever waits longer is told so; a load that does not say waits for half a minute."""
+    collected = run(
+        server.url, PAGE, ClosedLoop(users=2), request_timeout_s=0.3,
+        settings={"path": "/never"}, phases=Phases(warmup_s=0.0, measured_s=0.5, drain_s=5.0),
+    )  # fmt: skip
+    assert_closed(collected)
+    assert collected.requests["error"].unique().to_list() == ["timeout"]
+    assert (collected.requests["service_ns"] >= 300_000_000).all()
+    assert (collected.requests["service_ns"] < 2_000_000_000).all()
+    load = LoadProfile(
+        locustfile="a.py", arrivals=ClosedLoop(users=1), phases=Phases(warmup_s=0, measured_s=1)
+    )
+    assert load.request_timeout_s == 30.0
+    assert "request_timeout_s" not in load.model_dump_json()
+
+
 def test_paced_users_follow_their_own_due_times(run, server, tmp_path):
     """Each due time of a user is the intended start of one pass, once the user has joined."""
     arrivals = PacedUsers(

@@ -2,6 +2,7 @@
 
 import http.server
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -151,13 +152,14 @@ class Node(http.server.BaseHTTPRequestHandler):
     """A management port that answers as its class attributes say."""
 
     protocol_version = "HTTP/1.1"
-    status, text, connections = 200, CAPTURED, 0
+    status, text, connections, late_s = 200, CAPTURED, 0, 0.0
 
     def setup(self):
         super().setup()
         Node.connections += 1
 
     def do_GET(self):
+        time.sleep(Node.late_s)
         body = Node.text.encode()
         self.send_response(Node.status)
         self.send_header("Content-Length", str(len(body)))
@@ -170,7 +172,7 @@ class Node(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def node():
-    Node.status, Node.text, Node.connections = 200, CAPTURED, 0
+    Node.status, Node.text, Node.connections, Node.late_s = 200, CAPTURED, 0, 0.0
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -179,9 +181,13 @@ def node():
     server.server_close()
 
 
-def probe_of(port):
+def probe_of(port, interval_s=1.0):
     return PrometheusProbe(
-        "server/app-1", address="127.0.0.1", management_port=port, service_port=8080
+        "server/app-1",
+        address="127.0.0.1",
+        management_port=port,
+        service_port=8080,
+        interval_s=interval_s,
     )
 
 
@@ -207,6 +213,16 @@ def test_bad_answers_are_missing(node):
     Node.text = CAPTURED
     assert probe.sample()
     probe.detach()
+
+
+def test_a_busy_node_is_waited_for_a_second_or_half_the_interval(node):
+    """What is asked every six seconds may answer in three; a later answer is a missing reading."""
+    Node.late_s = 1.3
+    with pytest.raises(Unavailable, match="gives no counters: timed out"):
+        probe_of(node.server_port).sample()
+    patient = probe_of(node.server_port, interval_s=6.0)
+    assert patient.sample()
+    patient.detach()
 
 
 def test_no_node_is_missing():

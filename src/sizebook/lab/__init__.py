@@ -16,6 +16,7 @@ from sizebook.lab.deployments import (
 )
 from sizebook.lab.modes import (
     MODES,
+    SOFT_CPU,
     choose_modes,
     in_mode,
     limited_modes,
@@ -30,6 +31,7 @@ from sizebook.lab.trials import Trial, Trials, doubts
 
 __all__ = [
     "MODES",
+    "SOFT_CPU",
     "ChapterLab",
     "Placement",
     "PlanComplete",

@@ -37,6 +37,7 @@ from sizebook.lab.storing import await_stored, count_rows
 from sizebook.lab.supervising import end_event, supervised, unexpected_ending
 from sizebook.load.protocol import Tick
 from sizebook.load.workers import Workers
+from sizebook.model.bundle import NO_SESSION
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe
@@ -314,7 +315,7 @@ class Bench:
             spec=spec,
             fingerprints=present_fingerprints(self.project, spec),
             machine=self.host.facts(),
-            session="none",
+            session=NO_SESSION,
             position=0,
             stack=RunningStack(),
             setup_s=0.0,

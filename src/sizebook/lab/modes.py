@@ -23,6 +23,8 @@ TIER: Mode = "namespace"
 """What a tier is: this machine, with a network of its own."""
 BOX = "box"
 """Name of the host that a deployment is put onto."""
+SOFT_CPU: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
+"""Modes whose CPU is software: a start takes minutes, and so does what takes seconds elsewhere."""
 SMOKE_MODES: tuple[Mode, ...] = ("bare", "container", "paravirtual-kernel")
 """Modes of the smoke profile: a guest among them, and none that takes minutes."""
 MODES: Mapping[Mode, str] = {

@@ -51,7 +51,6 @@ from sizebook.load.vitals import Vitals, cpu_seconds
 from sizebook.model.bundle import GeneratorFacts
 from sizebook.model.errors import TrialError, UsageError
 
-REQUEST_TIMEOUT_S = 30.0
 LEAST_LEAD_NS = 20_000_000
 LEAD_NS_PER_USER = 50_000
 """Time given to the users to wake up and wait for their turn before the trial starts."""
@@ -79,7 +78,7 @@ class TrialRun:
     def __init__(self, order: Order) -> None:
         self.order = order
         self._clock = Clock()
-        self._sweep = TimeoutSweep(REQUEST_TIMEOUT_S)
+        self._sweep = TimeoutSweep(order.load.request_timeout_s)
         self._recorder = Recorder()
         self._script_errors = 0
         self._stopped_early = False

@@ -262,6 +262,10 @@ class HostRun(Record):
     """What its ends of links were set to, as the kernel said, by what they lead to."""
 
 
+NO_SESSION = "none"
+"""Session of a trial whose stack did not come up."""
+
+
 class Execution(Record):
     """How the trial really went."""
 
@@ -271,7 +275,7 @@ class Execution(Record):
     """Wall clock at ``monotonic_ns``, so that times can be put on the calendar."""
     monotonic_ns: Nanoseconds
     session: str
-    """Trials that shared one start of the stack carry the same session."""
+    """Trials that shared one start of the stack carry the same session; see ``started``."""
     position: Count
     """Number of the trial within its session; 0 came first."""
     phases: tuple[PhaseMark, ...]
@@ -286,6 +290,11 @@ class Execution(Record):
     of the caller's own clock."""
     facts: Scalars = Field(default_factory=dict)
     """Further facts: set-up seconds, ceiling of the generator, class-data archive used."""
+
+    @property
+    def started(self) -> bool:
+        """Whether the stack came up: a start that failed has no session that trials could share."""
+        return self.session not in ("", NO_SESSION)
 
     def phase(self, name: str) -> PhaseMark | None:
         """Return the named phase, or None if the trial did not have it or never reached it."""

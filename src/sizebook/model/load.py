@@ -35,6 +35,10 @@ class Phases(Record):
         return self.ramp_s + self.warmup_s + self.measured_s
 
 
+REQUEST_TIMEOUT_S = 30.0
+"""How long a request may take unless its load says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A length of time over which the rate of arrivals is constant or changes linearly."""
@@ -309,6 +313,11 @@ class LoadProfile(Record):
     """CPUs of the generator."""
     workers: Annotated[int, Field(gt=0, le=256)] = 1
     """Processes that share the users, and the arrivals, among them."""
+    request_timeout_s: Annotated[
+        float, Field(gt=0, le=3600, exclude_if=lambda within: within == REQUEST_TIMEOUT_S)
+    ] = REQUEST_TIMEOUT_S
+    """What a whole exchange may take; then it has failed, with error ``timeout``. The server goes
+    on with it, so a load of long work needs more; a shorter drain cuts it off before."""
     hosts: Annotated[tuple[HostSpec, ...], Field(exclude_if=lambda hosts: not hosts)] = ()
     """Other machines to which the processes are dealt out in turn. Without any, and then the JSON
     does not mention them, all run on this machine."""

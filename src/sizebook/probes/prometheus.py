@@ -18,6 +18,7 @@ from sizebook.probes.exposition import (
 )
 
 PATH = "/actuator/prometheus"
+_ANSWER_WITHIN_S = 1.0
 _MAX_BYTES = 8 << 20
 _MAX_KNOWN = 10_000
 
@@ -176,8 +177,8 @@ class PrometheusProbe(QuietProbe):
 
     A scrape costs the node some 2 ms of CPU, so 1 Hz is meant; only the series that are wanted are
     asked for, a third of all. The node's own answers to scrapes are on another port than the load
-    and are not in ``requests_total``. An answer that takes longer than ``timeout_s`` is a missing
-    reading: the counters may be of any moment of that time.
+    and are not in ``requests_total``. An answer that takes longer than a second, or half the interval
+    if that is more, is a missing reading: the counters may be of any moment of that time.
     """
 
     def __init__(
@@ -189,7 +190,6 @@ class PrometheusProbe(QuietProbe):
         service_port: int,
         host: str = "local",
         interval_s: float = 1.0,
-        timeout_s: float = 1.0,
         series: Iterable[Series] = SERIES,
         path: str = "",
         translate: Callable[[str], str] | None = None,
@@ -203,7 +203,7 @@ class PrometheusProbe(QuietProbe):
         self.interval_s = interval_s
         self.asks = self._source = source
         self._at = (address, management_port)
-        self._timeout_s = timeout_s
+        self._timeout_s = max(_ANSWER_WITHIN_S, interval_s / 2)
         self._series = prepare(series, service_port)
         self._path = path or path_for(self._series)
         self._translate = translate

@@ -18,8 +18,6 @@ from sizebook.store import Project
 Group = tuple[str, str, str, str]
 """Chapter, profile, experiment, fingerprints."""
 
-_NO_SESSION = ("", "none")
-
 
 def audit_designs(
     audited: Sequence[AuditedBundle], cited: set[str], report: AuditReport, *, own: bool
@@ -155,7 +153,7 @@ def _find_session_gaps(
     sessions: dict[tuple[str, str], list[AuditedBundle]] = defaultdict(list)
     for each in audited:
         record = each.bundle.record
-        if record.execution.session not in _NO_SESSION:
+        if record.execution.started:
             sessions[record.trial.chapter, record.execution.session].append(each)
     for (chapter, session), group in sessions.items():
         positions = {each.bundle.record.execution.position for each in group}

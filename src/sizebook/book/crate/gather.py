@@ -19,7 +19,7 @@ from sizebook.model.errors import UsageError, UserError
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
 from sizebook.store.fingerprints import fingerprint_file
 
-CONDITIONING = "conditioning"
+NOT_CITED = "not cited"
 """Verdict of a bundle that no result cites, but that was measured in the same start of a stack."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
@@ -147,16 +147,17 @@ class _Bundles:
                 next_step=f"sizebook run {chapter}, then export again",
             )
         cited = self._keep(bundle, source["verdict"])
-        session = bundle.record.execution.session
-        same = self._by_session(bundle.path.parent).get(session, [])
-        return [cited, *(self._keep(each, CONDITIONING) for each in same if _is_conditioning(each))]
+        execution = bundle.record.execution
+        sessions = self._by_session(bundle.path.parent) if execution.started else {}
+        same = sessions.get(execution.session, [])
+        return [cited, *(self._keep(each, _uncited(each)) for each in same)]
 
     def _keep(self, bundle: Bundle, verdict: str) -> RunBundle:
         place = bundle.path.relative_to(self._project.root).as_posix()
         for name in (place, *bundle.record.files, bundle.record.trial.load.locustfile):
             _check_name(name)
         known = self.taken.get(place)
-        if known is None or known.verdict == CONDITIONING:
+        if known is None or known.verdict == _uncited(bundle):
             self.taken[place] = RunBundle(bundle, place, verdict)
         return self.taken[place]
 
@@ -184,8 +185,10 @@ def _check_name(name: str) -> None:
         )
 
 
-def _is_conditioning(bundle: Bundle) -> bool:
-    return bundle.record.trial.purpose == "conditioning"
+def _uncited(bundle: Bundle) -> str:
+    """Return what stands for the verdict of a trial that came along: it was measured again, say."""
+    purpose = bundle.record.trial.purpose
+    return purpose if purpose == "conditioning" else NOT_CITED
 
 
 def _gather_chapter(chapter: Chapter, page: Path, found: _Bundles) -> ChapterRun:

@@ -19,7 +19,6 @@ from sizebook.store import Bundle, Project, find_bundles, open_bundle
 
 LEAST_REPLICATES = 3
 """Fresh starts of each treatment that a round has, unless its publisher says otherwise."""
-_NO_SESSION = ("", "none")
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def _with_sessions(project: Project, chapter: str, own: Sequence[Bundle]) -> tup
 
     Of the calibration all that was made alike: every other page tells noise by it.
     """
-    sessions = {each.record.execution.session for each in own} - {*_NO_SESSION}
+    sessions = {each.record.execution.session for each in own if each.record.execution.started}
     alike = {_way(each) for each in own} if chapter == calibration.CHAPTER else set()
     known = {each.id for each in own}
     more = []

@@ -15,8 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "docker", "local"}
-"""Names that tell nothing of whoever has them, and that stand in ordinary texts."""
+_NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "docker", "local"} | {
+    "bare", "container", "guest", "host", "machine", "node", "server", "client", "database", "book",
+}  # fmt: skip
+"""Names that tell nothing of whoever has them, and that stand in ordinary texts, as in ours."""
 _SECRET = re.compile(r"token|secret|passw|credential|api_?key|private_?key", re.IGNORECASE)
 _LEAST_SECRET = 8
 _PLACE = re.compile(
