@@ -177,8 +177,8 @@ class PrometheusProbe(QuietProbe):
 
     A scrape costs the node some 2 ms of CPU, so 1 Hz is meant; only the series that are wanted are
     asked for, a third of all. The node's own answers to scrapes are on another port than the load
-    and are not in ``requests_total``. An answer that takes longer than a second, or half the interval
-    if that is more, is a missing reading: the counters may be of any moment of that time.
+    and are not in ``requests_total``. An answer that takes longer than a second, or than half the
+    interval if that is more, is a missing reading: the counters may be of any moment of that time.
     """
 
     def __init__(
