@@ -194,6 +194,18 @@ def test_one_replicate_decides_nothing() -> None:
     assert "one replicate" in found.reason
 
 
+def test_two_times_of_one_trial_can_be_compared() -> None:
+    """The first of something beside the later ones: two rows a trial, told apart by a column."""
+    first = rows(a=[3.0, 3.1, 2.9]).with_columns(when=pl.lit("first"))
+    later = rows(a=[1.0, 1.1, 0.9]).with_columns(when=pl.lit("later"))
+    pairs = [({"name": "a", "when": "first"}, {"name": "a", "when": "later"})]
+    found = decide(pl.concat([first, later]), pairs=pairs)
+    assert found.n == 3
+    assert found.effect == pytest.approx(3.0, rel=0.1)
+    alike = pl.concat([later.with_columns(when=pl.lit("first")), later])
+    assert decide(alike, pairs=pairs).verdict == "not run"
+
+
 def test_a_treatment_is_not_compared_with_itself() -> None:
     """Parameters that make both sides one treatment put nothing to the test."""
     found = decide(rows(), pairs=[(RIGHT, RIGHT)])

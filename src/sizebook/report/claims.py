@@ -37,6 +37,7 @@ UNHURRIED: tuple[Verdict, ...] = ("valid", "noisy", "generator-bound", "no stead
 Levels = Mapping[str, Scalar]
 Pair = tuple[Levels, Levels]
 
+_ROW = "row of the frame"
 _ASSERTIONS: Mapping[Relation, Assertion] = {
     "gt": "greater",
     "increases": "greater",
@@ -65,6 +66,8 @@ class _Side:
     valid: tuple[str, ...]
     verdict: ClaimVerdict | None = None
     reason: str = ""
+    rows: frozenset[int] = frozenset()
+    """Which rows of the frame these are: a trial may have two, such as a first and a later time."""
 
 
 def read_claims(project: Project | None = None) -> dict[str, Claim]:
@@ -263,7 +266,7 @@ def _read_side(
     frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
 ) -> _Side:
     """Return the replicates of a treatment that count."""
-    rows = frame
+    rows = frame.with_row_index(_ROW)
     for name, level in levels.items():
         rows = rows.filter(pl.col(name) == level)
     bundles = tuple(rows["bundle"])
@@ -289,7 +292,7 @@ def _read_side(
     values = dict(zip(good["replicate"], good["value"], strict=True))
     valid = tuple(bundle for group in good["bundles"] for bundle in group)
     if values:
-        return _Side(values, bundles, valid)
+        return _Side(values, bundles, valid, rows=frozenset(rows[_ROW]))
     counts = Counter(rows["verdict"])
     found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     what = f"no {metric} in a valid trial" if "valid" in counts else "no valid trial"
@@ -303,7 +306,8 @@ def _blocked(
     stops = [(side.verdict, side.reason) for side in (left, right) if side.verdict]
     for verdict, reason in sorted(stops, key=lambda stop: stop[0] != "not run"):
         return verdict, reason
-    if left is not right and set(left.bundles) & set(right.bundles):
+    alike = set(left.bundles) & set(right.bundles) and left.values == right.values
+    if left is not right and (left.rows & right.rows or alike):
         return "not run", "both sides are the same trials: the parameters name one treatment"
     bundles = [known[bundle].bundle for bundle in dict.fromkeys((*left.valid, *right.valid))]
     for finding in judge_set({"compared": bundles}, None):
