@@ -68,7 +68,7 @@ def counters(stack):
             address=node.host.address,
             management_port=node.management_port,
             service_port=int(node.url.rsplit(":", 1)[1]),
-            timeout_s=5.0,
+            interval_s=10.0,  # a test waits longer for its answer than a trial does
         )
         for sample in probe.sample():
             if sample.metric.startswith("connector_"):
