@@ -26,7 +26,7 @@ from sizebook.book.downloads import (
     write_downloads,
 )
 from sizebook.book.records import Record, read_records
-from sizebook.book.trial_pages import write_trial_pages
+from sizebook.book.trial_folder import write_trial_pages
 from sizebook.report.chart import MIME
 from sizebook.report.evidence import hash_json
 from sizebook.store import open_bundle

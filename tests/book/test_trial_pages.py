@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import Browser
@@ -14,7 +16,7 @@ from sample_trials import FAILED
 from site_check import check_links, check_site, wait_for_charts
 from synthetic_bundles import host_run
 
-from sizebook.book import evidence_html, trial_pages
+from sizebook.book import evidence_html, trial_folder
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
 from sizebook.book.trial_words import done_words, host_words, network_words
@@ -197,14 +199,37 @@ def test_an_unchanged_book_keeps_its_pages(root: Path, site: Path, tmp_path: Pat
     pages = list_pages(root / "book" / "_toc.yml")
     files = sorted((site / "trials").iterdir())
     before = {file.name: file.stat().st_mtime_ns for file in files}
-    assert trial_pages.write_trial_pages(root, site, pages, ProjectBundles(root)) == 0
+    assert trial_folder.write_trial_pages(root, site, pages, ProjectBundles(root)) == 0
     assert before == {file.name: file.stat().st_mtime_ns for file in files}
     copy = tmp_path / "html"
     copy.mkdir()
     (copy / "_static").symlink_to(site / "_static")
-    assert trial_pages.write_trial_pages(root, copy, pages, ProjectBundles(root)) == len(files)
+    assert trial_folder.write_trial_pages(root, copy, pages, ProjectBundles(root)) == len(files)
     for file in files:
         assert file.read_bytes() == (copy / "trials" / file.name).read_bytes(), file.name
+
+
+def test_processes_write_the_same_pages(
+    root: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What many processes make beside each other is what one makes alone, byte for byte."""
+    monkeypatch.setattr(trial_folder, "_WORTH_A_PROCESS", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    (tmp_path / "_static").symlink_to(site / "_static")
+    pages = list_pages(root / "book" / "_toc.yml")
+    files = sorted((site / "trials").iterdir())
+    pools: list[int | None] = []
+
+    class NotedPool(ProcessPoolExecutor):
+        def __init__(self, processes: int, **settings: Any) -> None:
+            pools.append(processes)
+            super().__init__(processes, **settings)
+
+    monkeypatch.setattr(trial_folder, "ProcessPoolExecutor", NotedPool)
+    assert trial_folder.write_trial_pages(root, tmp_path, pages, ProjectBundles(root)) == len(files)
+    for file in files:
+        assert file.read_bytes() == (tmp_path / "trials" / file.name).read_bytes(), file.name
+    assert pools == [2]
 
 
 def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path) -> None:
@@ -213,7 +238,7 @@ def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path)
     html, pages = book / "_build" / "html", list_pages(root / "book" / "_toc.yml")
 
     def write_pages(listed: list[str]) -> int:
-        return trial_pages.write_trial_pages(book, html, listed, ProjectBundles(book))
+        return trial_folder.write_trial_pages(book, html, listed, ProjectBundles(book))
 
     shutil.rmtree(book / "data" / "runs" / "alpha" / "slim-1")
     assert write_pages(pages) == 2

@@ -5,6 +5,7 @@ import pytest
 
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.stats.gaps import GAP_COLUMNS, sampling_gaps, source_interval_s
+from sizebook.store.readings import Readings
 
 S = 1_000_000_000
 
@@ -21,7 +22,7 @@ def counters(*sources):
 
 
 def gaps(frame, begin, end, interval_s=1.0):
-    found = sampling_gaps(frame, round(begin * S), round(end * S), interval_s)
+    found = sampling_gaps(Readings(frame), round(begin * S), round(end * S), interval_s)
     assert dict(found.schema) == GAP_COLUMNS
     return {row[0]: row[1:] for row in found.iter_rows()}
 

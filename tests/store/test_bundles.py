@@ -10,7 +10,8 @@ from sizebook.model.bundle import BundleRecord, Execution, Fingerprints, Machine
 from sizebook.model.errors import BundleError, TrialError
 from sizebook.model.trial import TrialSpec
 from sizebook.store import BundleWriter, cache_key, find_bundles, open_bundle
-from sizebook.store.bundles import newest_by_key, remove_partial, verify_bundle
+from sizebook.store.bundles import newest_by_key, verify_bundle
+from sizebook.store.partial import remove_partial
 
 SPEC = TrialSpec.model_validate_json(
     '{"chapter":"c","experiment":"e","profile":"smoke","treatment":{},"replicate":0,'

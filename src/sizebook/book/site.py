@@ -50,7 +50,8 @@ def build_site(root: Path, *, partial: bool = False) -> Path:
     done = subprocess.run(
         [sys.executable, "-c", command, *flags],
         cwd=root,
-        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+        # tables here are small: the threads that polars would add wait for each other
+        env={"POLARS_MAX_THREADS": "1", **os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -52,7 +52,7 @@ from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.sphinx_reproductions import ReproductionsDirective
 from sizebook.book.sphinx_rounds import RoundsDirective
-from sizebook.book.trial_pages import write_trial_pages
+from sizebook.book.trial_folder import write_trial_pages
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError

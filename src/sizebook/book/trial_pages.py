@@ -1,16 +1,13 @@
-"""A page of its own for each trial behind a published result, and one that lists them all.
+"""A page of its own for each trial behind a published result.
 
 The pages are plain HTML from templates, not documents of Sphinx: a book has hundreds of trials.
 They use the site's own style sheets and scripts, ask nobody for anything, and follow from the
-bundles alone. A page holds a stamp over all that it was made from, so that the next build leaves
-it as it is.
+bundles alone.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,17 +17,8 @@ from typing import Any
 import jinja2
 import yaml
 
-import sizebook
-from sizebook.book.cited import (
-    Cited,
-    Found,
-    ProjectBundles,
-    find_cited,
-    treatment_words,
-    trial_file,
-)
+from sizebook.book.cited import Cited, treatment_words
 from sizebook.book.downloads import bundle_file, find_left_out
-from sizebook.book.site import TRIALS
 from sizebook.book.trial_words import (
     done_words,
     ending,
@@ -43,11 +31,9 @@ from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import steady_of
 from sizebook.model.errors import BundleError
 from sizebook.model.plain_text import show_plainly
-from sizebook.model.verdict import VERDICTS
 from sizebook.report import trial_charts
-from sizebook.report.evidence import hash_json
 from sizebook.report.gc_logs import gc_logs
-from sizebook.report.trial_counters import Counters, draw_counters, natural_order
+from sizebook.report.trial_counters import Counters, draw_counters
 from sizebook.report.trial_gc import GROUP, draw_gc_logs
 from sizebook.report.trial_windows import (
     Span,
@@ -57,17 +43,12 @@ from sizebook.report.trial_windows import (
     make_frame,
     read_requests,
 )
-from sizebook.store import Bundle
+from sizebook.store import Bundle, open_bundle
 
-ABSENT = "not on this machine"
-
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css", "styles/sphinx-book-theme.css",
            "sizebook.css", "trials.css")  # fmt: skip
 _RULES_DIRECTIVE = "{sbregistry} rules"
-_STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
-_STAMP_WITHIN = 600
-_ORDER = ("chapter", "experiment", "label", "block", "file")
 
 
 @dataclass(frozen=True)
@@ -82,33 +63,20 @@ class Look:
     rules: str
 
 
-def write_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> int:
-    """Write ``trials/`` of a built site: a page for each bundle that a result of ``pages`` names.
+@dataclass(frozen=True)
+class PageToMake:
+    """A trial whose page is to be made."""
 
-    Returns how many files were made anew; the others were up to date.
-
-    A bundle that is not on this machine, or is damaged, has a page that says so. Pages of trials
-    that nothing names any more are removed.
-    """
-    listed = list(pages)
-    cited = find_cited(root / "book", listed)
-    folder = site / TRIALS
-    if not cited:
-        _remove_others(folder, set())
-        return 0
-    folder.mkdir(exist_ok=True)
-    look = find_look(root, site, listed)
-    base = hash_json([_code_stamp(), vars(look)])
-    rows, made = [], 0
-    for each in cited.values():
-        found = bundles.find(each.bundle, each.sha256)
-        whole = bundles.find_whole(each.bundle, each.sha256) is not None
-        name = trial_file(each.bundle)
-        made += _write(folder / name, base, each, found, look, root, whole)
-        rows.append(_index_row(name, each, found))
-    made += _write_index(folder / "index.html", base, rows, look)
-    _remove_others(folder, {trial_file(bundle) for bundle in cited} | {"index.html"})
-    return made
+    file: Path
+    stamp: str
+    """Over all that the page is made from."""
+    cited: Cited
+    folder: Path | None
+    """Where its bundle is, None if it is not on this machine."""
+    trouble: str
+    """What is not right with the bundle."""
+    whole: bool
+    """Whether the checksums of all its files hold."""
 
 
 def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
@@ -127,32 +95,31 @@ def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
     )
 
 
-def _write(
-    file: Path, base: str, cited: Cited, found: Found, look: Look, root: Path, whole: bool
-) -> bool:
-    """Write a trial's page unless the one there has the same stamp; tell whether it was."""
-    disk = found.bundle.sha256 if found.bundle else ""
-    about = [cited.sha256, cited.verdict, cited.results, cited.numbers, list(cited.commands)]
-    chapters = [vars(chapter) for chapter in cited.chapters.values()]
-    stamp = hash_json([base, disk, whole, found.trouble, about, chapters])
-    if _read_stamp(file) == stamp:
-        return False
-    page, notes = None, [found.trouble] if found.trouble else []
-    if found.bundle is not None:
-        page, more = _describe(found.bundle, cited.verdict, root)
+def write_page(todo: PageToMake, look: Look, root: Path) -> None:
+    """Write a trial's page; what is odd about its bundle stands at its head."""
+    bundle, trouble = None, todo.trouble
+    if todo.folder is not None:
+        try:
+            bundle = open_bundle(todo.folder)
+        except BundleError as error:
+            trouble = f"The bundle on this machine cannot be read: {error.found}."
+    page, notes = None, [trouble] if trouble else []
+    cited = todo.cited
+    if bundle is not None:
+        page, more = _describe(bundle, cited.verdict, root)
         notes += more
     text = (
-        _templates()
+        load_templates()
         .get_template("trial.html.j2")
         .render(
-            stamp=stamp,
+            stamp=todo.stamp,
             look=look,
-            title=treatment_words(found.bundle.record.trial) if found.bundle else cited.bundle,
+            title=treatment_words(bundle.record.trial) if bundle else cited.bundle,
             verdict=cited.verdict,
             page=page,
             notes=notes,
             config=trial_charts.page_config(),
-            archive=_describe_archive(found.bundle, root) if found.bundle and whole else None,
+            archive=_describe_archive(bundle, root) if bundle and todo.whole else None,
             bundle=cited.bundle,
             sha256=cited.sha256,
             chapters=list(cited.chapters.values()),
@@ -161,8 +128,7 @@ def _write(
             numbers=list(cited.numbers.values()),
         )
     )
-    file.write_text(text, encoding="utf-8")
-    return True
+    todo.file.write_text(text, encoding="utf-8")
 
 
 def _describe(bundle: Bundle, verdict: str, root: Path) -> tuple[dict[str, Any], list[str]]:
@@ -259,7 +225,7 @@ def _charts(bundle: Bundle) -> dict[str, Any]:
 
 def _counters(bundle: Bundle, span: Span) -> tuple[Counters, str]:
     try:
-        counters = draw_counters(bundle, bundle.counters, span)
+        counters = draw_counters(bundle, bundle.readings, span)
     except BundleError as error:
         return Counters({}), f"The readings cannot be shown: {error.found}."
     groups = dict(counters.groups)
@@ -286,56 +252,6 @@ def _steady(bundle: Bundle) -> tuple[str, int | None]:
     return f"{words} Results count from {where} on: the dashed line.", found.crop_ns
 
 
-def _index_row(name: str, cited: Cited, found: Found) -> dict[str, Any]:
-    chapter = next(iter(cited.chapters.values()))
-    row: dict[str, Any] = {
-        "file": name,
-        "verdict": cited.verdict if found.bundle else ABSENT,
-        "chapter": chapter.page,
-        "chapter_title": chapter.title,
-        "label": cited.bundle,
-        "experiment": "",
-        "block": "",
-        "profile": "",
-        "requests": None,
-        "started": "",
-    }
-    if found.bundle is not None:
-        record = found.bundle.record
-        row |= {
-            "label": treatment_words(record.trial),
-            "experiment": record.trial.experiment,
-            "block": record.trial.replicate + 1,
-            "profile": record.trial.profile,
-            "requests": record.generator.issued if record.generator else None,
-            "started": record.execution.started_utc.replace("T", " ").removesuffix("Z"),
-        }
-    return row
-
-
-def _write_index(file: Path, base: str, rows: list[dict[str, Any]], look: Look) -> bool:
-    rows.sort(key=lambda row: [natural_order(str(row[name])) for name in _ORDER])
-    stamp = hash_json([base, rows])
-    if _read_stamp(file) == stamp:
-        return False
-    names = [*VERDICTS, ABSENT]
-    counts = {name: sum(row["verdict"] == name for row in rows) for name in names}
-    text = (
-        _templates()
-        .get_template("trial_index.html.j2")
-        .render(
-            stamp=stamp,
-            look=look,
-            title="Trials",
-            rows=rows,
-            chapters={row["chapter"]: row["chapter_title"] for row in rows},
-            verdicts={name: count for name, count in counts.items() if count},
-        )
-    )
-    file.write_text(text, encoding="utf-8")
-    return True
-
-
 def _shows_rules(root: Path, page: str) -> bool:
     file = root / "book" / f"{page}.md"
     return file.exists() and _RULES_DIRECTIVE in file.read_text(encoding="utf-8")
@@ -349,35 +265,11 @@ def _inside(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _read_stamp(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8") as page:
-            found = _STAMP.search(page.read(_STAMP_WITHIN))
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return found[1] if found else ""
-
-
-def _remove_others(folder: Path, names: set[str]) -> None:
-    for file in folder.glob("*.html"):
-        if file.name not in names:
-            file.unlink()
-
-
 @functools.lru_cache(maxsize=1)
-def _code_stamp() -> str:
-    """Return a checksum over what a page is made with: templates and the package."""
-    package = Path(sizebook.__file__).parent
-    total = hashlib.sha256()
-    for file in sorted([*package.rglob("*.py"), *_TEMPLATES.iterdir()]):
-        total.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes())
-    return total.hexdigest()
-
-
-@functools.lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
+def load_templates() -> jinja2.Environment:
+    """Return the templates of trials' pages; text from data stands in them as text."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

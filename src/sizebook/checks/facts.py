@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import polars as pl
+import numpy as np
 
 from sizebook.checks.rules import DoesNotApply
 from sizebook.model.bundle import HANG, OUT_OF_MEMORY, STOP, GeneratorFacts, PhaseMark
@@ -116,46 +116,24 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     ``source`` is the beginning of the sources that count (``server/app-``), ``metric`` the name
     without label; all that match are added up. A counter that fell has begun anew.
     """
-    found = bundle.counters.filter(
-        pl.col("source").cast(pl.String).str.starts_with(source)
-        & (pl.col("metric").cast(pl.String).str.split("/").list.first() == metric)
-        & pl.col("value").is_not_null()
-    )
-    if found.is_empty():
+    found = bundle.readings.find(source, metric, labels=True)
+    if not found:
         raise DoesNotApply(f"no readings of {metric} from {source}")
-    spans = (
-        found.sort("time_ns")
-        .group_by("host", "source", "metric")
-        .agg(
-            pl.col("value", "time_ns")
-            .filter(pl.col("time_ns") <= begin_ns)
-            .last()
-            .name.prefix("a_"),
-            pl.col("value", "time_ns")
-            .filter(pl.col("time_ns") >= end_ns)
-            .first()
-            .name.prefix("z_"),
-            (pl.col("value").diff() < 0).any().alias("fell"),
-        )
-    )
-    if spans.null_count().transpose().to_series().sum():
+    ends = [(one, one.around(begin_ns, end_ns)) for one in found]
+    spans = [(one, *around) for one, around in ends if around is not None]
+    if len(spans) < len(found):
         raise DoesNotApply(f"the readings of {metric} from {source} do not span the window")
-    if spans["fell"].any():
+    if any(bool((np.diff(one.values) < 0).any()) for one in found):
         raise DoesNotApply(f"{metric} from {source} began anew within the trial")
-    rise = spans["z_value"] - spans["a_value"]
-    length_ns = spans["z_time_ns"] - spans["a_time_ns"]
-    return Change(float(rise.sum()), spans.height, float(length_ns.mean() or 0) / 1e9)  # type: ignore[arg-type]
+    rise = sum(float(one.values[after] - one.values[before]) for one, before, after in spans)
+    lengths_ns = [int(one.times_ns[after] - one.times_ns[before]) for one, before, after in spans]
+    return Change(rise, len(spans), sum(lengths_ns) / len(spans) / 1e9)
 
 
 def last_reading_ns(bundle: Bundle, source: str, metric: str) -> int:
     """Return when a metric was last read from every source that begins so; 0: never."""
-    found = bundle.counters.filter(
-        pl.col("source").cast(pl.String).str.starts_with(source)
-        & (pl.col("metric").cast(pl.String) == metric)
-        & pl.col("value").is_not_null()
-    )
-    last = found.group_by("host", "source").agg(pl.col("time_ns").max())["time_ns"].min()
-    return int(last) if last is not None else 0  # type: ignore[arg-type]
+    found = bundle.readings.find(source, metric)
+    return min((int(one.times_ns[-1]) for one in found), default=0)
 
 
 @dataclass(frozen=True)
@@ -173,15 +151,10 @@ def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: i
 
     ``source`` is the beginning of the sources that count, ``metric`` the name with its label.
     """
-    found = bundle.counters.filter(
-        pl.col("source").cast(pl.String).str.starts_with(source)
-        & (pl.col("metric").cast(pl.String) == metric)
-        & pl.col("value").is_not_null()
-    ).sort("time_ns")
-    before = found.filter(pl.col("time_ns") <= begin_ns).group_by("host", "source").last()
-    after = found.filter(pl.col("time_ns") >= end_ns).group_by("host", "source").first()
-    sources = found.select("host", "source").unique().height
-    if not sources or not before.height == after.height == sources:
+    found = bundle.readings.find(source, metric)
+    ends = [(one, one.around(begin_ns, end_ns)) for one in found]
+    spans = [(one.values, *around) for one, around in ends if around is not None]
+    if not spans or len(spans) < len(found):
         raise DoesNotApply(f"the readings of {metric} do not span the window")
-    end = float(after["value"].sum())
-    return Course(end - float(before["value"].sum()), end)
+    end = sum(float(values[after]) for values, _, after in spans)
+    return Course(end - sum(float(values[before]) for values, before, _ in spans), end)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from sizebook.checks.accounting import shares_passes
 from sizebook.checks.facts import (
@@ -76,18 +75,12 @@ def generator_cpu(bundle: Bundle) -> Answer:
 
 def _worst_worker(bundle: Bundle, begin_ns: int, end_ns: int) -> dict[str, float]:
     """Return the largest mean of the workers' own seconds of CPU share, empty if there are none."""
-    metric = pl.col("metric").cast(pl.String)
-    shares = (
-        bundle.counters.filter(
-            (pl.col("source").cast(pl.String) == "generator")
-            & ((metric == "cpu_share") | metric.str.ends_with(".cpu_share"))
-            & pl.col("time_ns").is_between(begin_ns + 1_000_000_000, end_ns)
-        )
-        .group_by("metric")
-        .agg(pl.col("value").mean())["value"]
-        .drop_nulls()
-    )
-    return {"worst_worker_measured_share": float(shares.max())} if len(shares) else {}  # type: ignore[arg-type]
+    means = []
+    for one in bundle.readings:
+        if one.source == "generator" and f".{one.metric}".endswith(".cpu_share"):
+            counts = (one.times_ns >= begin_ns + 1_000_000_000) & (one.times_ns <= end_ns)
+            means += [float(one.values[counts].mean())] if counts.any() else []
+    return {"worst_worker_measured_share": max(means)} if means else {}
 
 
 @rule(

@@ -116,7 +116,7 @@ def wall_clock(bundle: Bundle) -> Answer:
 def readings(bundle: Bundle) -> Answer:
     """Judge the readings that are missing, by source."""
     mark, interval_s = measured_mark(bundle), bundle.record.trial.probe_interval_s
-    gaps = sampling_gaps(bundle.counters, mark.begin_ns, mark.end_ns, interval_s)
+    gaps = sampling_gaps(bundle.readings, mark.begin_ns, mark.end_ns, interval_s)
     killed = {event.node for event in bundle.record.execution.events}
     theirs = pl.col("source").str.split("/").list.last().is_in(list(killed))
     due = gaps.filter((pl.col("due") > 0) & ~theirs)

@@ -1,4 +1,4 @@
-"""From steps to collections: one row a collection, of whatever collector."""
+"""From steps to collections: one row a collection, of whatever collector, as queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MIB = 1 << 20
 _COLLECTIONS = ["Garbage Collection", "Minor Collection", "Major Collection"]
 
 
-def pauses(steps: pl.DataFrame) -> pl.DataFrame:
+def pauses(steps: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row a stop-the-world pause that ended."""
     ended = (pl.col("verb") == "Pause") & pl.col("took_ns").is_not_null()
     return _spans(steps.filter(ended)).select(
@@ -42,7 +42,7 @@ def pauses(steps: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def collections(lines: Lines, steps: pl.DataFrame) -> pl.DataFrame:
+def collections(lines: Lines, steps: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row a collection that ended; a collection's end decides its place."""
     groups = _groups(_spans(steps))
     groups = groups.with_columns(kind=_kind()).filter(pl.col("kind").is_not_null())
@@ -83,7 +83,7 @@ def collections(lines: Lines, steps: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _spans(steps: pl.DataFrame) -> pl.DataFrame:
+def _spans(steps: pl.LazyFrame) -> pl.LazyFrame:
     took = pl.col("took_ns").fill_null(0)
     return steps.with_columns(
         begin_s=pl.col("at_s") - took.cast(pl.Float64) / 1e9,
@@ -93,7 +93,7 @@ def _spans(steps: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _groups(steps: pl.DataFrame) -> pl.DataFrame:
+def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
     """Return what the steps of each collection say together."""
     verb, name, took = pl.col("verb"), pl.col("name"), pl.col("took_ns")
     ended = took.is_not_null()
@@ -167,7 +167,7 @@ def _kind() -> pl.Expr:
     )  # fmt: skip
 
 
-def _with_cause(groups: pl.DataFrame, lines: Lines) -> pl.DataFrame:
+def _with_cause(groups: pl.LazyFrame, lines: Lines) -> pl.LazyFrame:
     """Return the collections with ``cause`` and ``is_failed`` (no room to move objects to)."""
     stopping = pl.col("stopping_name").str.replace(_FAILED, "")
     failed = pl.col("stopping_name").str.extract(r"\((Evacuation Failure[^)]*)\)")
@@ -204,12 +204,13 @@ def _with_cause(groups: pl.DataFrame, lines: Lines) -> pl.DataFrame:
     return groups.with_columns(pl.coalesce("cause", "started_by").alias("cause"))
 
 
-def _triggers(lines: Lines) -> pl.DataFrame:
+def _triggers(lines: Lines) -> pl.LazyFrame:
     """Return why Shenandoah starts each collection, without the numbers in it."""
     message = pl.col("message")
     text = message.str.replace(r"^Trigger(?: \(\w+\))?: ", "")
     return (
-        lines.frame.with_row_index("row")
+        lines.frame.lazy()
+        .with_row_index("row")
         .filter(message.str.contains(r"^Trigger(?: \(\w+\))?: "))
         .select(
             "row",
@@ -228,9 +229,9 @@ def _triggers(lines: Lines) -> pl.DataFrame:
     )
 
 
-def _numbered(lines: Lines, pattern: str) -> pl.DataFrame:
+def _numbered(lines: Lines, pattern: str) -> pl.LazyFrame:
     found = pl.col("message").str.extract(pattern).cast(pl.Int64)
-    return lines.frame.select("run", id=found).filter(pl.col("id").is_not_null()).unique()
+    return lines.frame.lazy().select("run", id=found).filter(pl.col("id").is_not_null()).unique()
 
 
 def _sizes() -> list[pl.Expr]:

@@ -31,7 +31,21 @@ _GENERATIONAL = (
     r"^GC\([0-9]+\) (?:(?:Minor|Major) Collection|Concurrent reset \((?:Young|Old|Global)\))"
     r"|^Mode: Generational"
 )
-_SIZE = r"([0-9]{1,12})([KMG])"
+_SIZES = {
+    "memory": "^Memory: ",
+    "heap_min": "^(?:Heap )?Min Capacity: ",
+    "heap_max": "^(?:Heap )?Max Capacity: ",
+    "region": "^Heap Region Size: ",
+}
+_TOLD = {
+    "collector": r"^Using ([A-Z].*)$",
+    "version": r"^Version: (.{1,120})$",
+    "cpus": r"^CPUs: [0-9]{1,6} total, ([0-9]{1,6}) available",
+    "large_pages": r"^Large Page Support: (.{1,80})$",
+    **{name: begin + r"([0-9]{1,12})[KMG]" for name, begin in _SIZES.items()},
+    **{f"{name}_unit": begin + r"[0-9]{1,12}([KMG])" for name, begin in _SIZES.items()},
+}
+"""What the lines before the first collection say; of each the first line that does."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +67,22 @@ class Facts:
 def read_facts(lines: Lines) -> Facts:
     """Return what the lines before the first collection say, or what the others give away."""
     message = lines.frame["message"]
-    head = message.filter(~message.str.starts_with("GC(") & ~message.str.starts_with("Safepoint "))
-
-    def first(pattern: str) -> str:
-        found = head.str.extract(pattern).drop_nulls()
-        return str(found[0]) if len(found) else ""
-
-    def size(pattern: str) -> int | None:
-        number, unit = (
-            first(pattern + r"([0-9]{1,12})[KMG]"),
-            first(pattern + r"[0-9]{1,12}([KMG])"),
+    is_head = ~message.str.starts_with("GC(") & ~message.str.starts_with("Safepoint ")
+    told = (
+        message.filter(is_head)
+        .to_frame()
+        .select(
+            pl.col("message").str.extract(pattern).drop_nulls().first().alias(name)
+            for name, pattern in _TOLD.items()
         )
+        .row(0, named=True)
+    )
+
+    def size(name: str) -> int | None:
+        number, unit = told[name], told[f"{name}_unit"]
         return int(number) << {"K": 10, "M": 20, "G": 30}[unit] if number and unit else None
 
-    collector = _NAMES.get(first(r"^Using ([A-Z].*)$"), "")
+    collector = _NAMES.get(told["collector"] or "", "")
     if not collector:
         collector = next((name for name, mark in _MARKS if message.str.contains(mark).any()), "")
     generational: bool | None = None
@@ -74,24 +90,25 @@ def read_facts(lines: Lines) -> Facts:
         generational = True
     elif collector in ("ZGC", "Shenandoah"):
         generational = bool(message.str.contains(_GENERATIONAL).any())
-    cpus = first(r"^CPUs: [0-9]{1,6} total, ([0-9]{1,6}) available")
     return Facts(
         collector,
         generational,
-        first(r"^Version: (.{1,120})$"),
-        int(cpus) if cpus else None,
-        size(r"^Memory: "),
-        size(r"^(?:Heap )?Min Capacity: "),
-        size(r"^(?:Heap )?Max Capacity: "),
-        size(r"^Heap Region Size: "),
-        first(r"^Large Page Support: (.{1,80})$"),
+        told["version"] or "",
+        int(told["cpus"]) if told["cpus"] else None,
+        size("memory"),
+        size("heap_min"),
+        size("heap_max"),
+        size("region"),
+        told["large_pages"] or "",
     )
 
 
-def out_of_memory(lines: Lines) -> pl.DataFrame:
+def out_of_memory(lines: Lines) -> pl.LazyFrame:
     """Return each line that says that memory ran out: ZGC says it, and a JVM that ends of it."""
     said = r"^Out Of Memory \(|^(?:Terminating|Aborting) due to java\.lang\.OutOfMemoryError"
     said += r"|^Exception (?:in thread|java).*OutOfMemoryError|^java\.lang\.OutOfMemoryError"
-    return lines.frame.filter(pl.col("message").str.contains(said)).select(
-        "run", "at_s", "at_ns", text=pl.col("message").str.slice(0, 200)
+    return (
+        lines.frame.lazy()
+        .filter(pl.col("message").str.contains(said))
+        .select("run", "at_s", "at_ns", text=pl.col("message").str.slice(0, 200))
     )

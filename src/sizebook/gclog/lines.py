@@ -215,11 +215,14 @@ def _classify(column: Sequence[str]) -> tuple[str, str]:
 
 def _take_apart(lines: pl.Series, layout: _Layout) -> pl.DataFrame:
     names = [kind for kind in layout.kinds if kind] + ["message"]
-    parts = lines.to_frame("line").select(
-        "line", pl.col("line").str.extract_groups(layout.pattern).alias("parts")
+    parts = (
+        lines.to_frame("line")
+        .lazy()
+        .select("line", pl.col("line").str.extract_groups(layout.pattern).alias("parts"))
     )
     said = pl.when(pl.col("line").str.contains("OutOfMemoryError", literal=True)).then("line")
-    return parts.unnest("parts").select(*names[:-1], message=pl.coalesce("message", said))
+    named = parts.unnest("parts").select(*names[:-1], message=pl.coalesce("message", said))
+    return named.collect()
 
 
 def _timed(frame: pl.DataFrame, layout: _Layout, origin: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What the messages of a GC log say, a table for each kind of message.
+"""What the messages of a GC log say, a table for each kind of message, as queries of its lines.
 
 Formats of Java 17 and 25, from the JDK's sources: ``gcTraceTime.inline.hpp`` (pauses and phases),
 ``genCollectedHeap.cpp`` and ``psPrintHeap`` lines of the generations, ``zStat.cpp`` (ZGC's tables),
@@ -55,7 +55,7 @@ _ABSURD = 1 << 50
 _UNITS = {"B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-def steps(lines: Lines) -> pl.DataFrame:
+def steps(lines: Lines) -> pl.LazyFrame:
     """Return the steps of collections, a row a message about a pause, a phase or a collection.
 
     ``verb`` and ``name`` as they are written; sizes in bytes and ``took_ns``, null where the
@@ -75,7 +75,7 @@ def steps(lines: Lines) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def generations(lines: Lines) -> pl.DataFrame:
+def generations(lines: Lines) -> pl.LazyFrame:
     """Return heap sizes in bytes by collection where the log has each generation to the KiB."""
     found = _matching(
         lines, pl.col("message").str.contains_any(_GENERATION_NAMES), _GENERATION, "before"
@@ -90,7 +90,7 @@ def generations(lines: Lines) -> pl.DataFrame:
     )
 
 
-def z_tables(lines: Lines) -> pl.DataFrame:
+def z_tables(lines: Lines) -> pl.LazyFrame:
     """Return what ZGC's tables tell of a collection, in bytes: total, peak, live, allocated.
 
     ``live_bytes`` only where the whole heap was marked: of two generations both.
@@ -117,7 +117,7 @@ def z_tables(lines: Lines) -> pl.DataFrame:
     )
 
 
-def safepoints(lines: Lines) -> pl.DataFrame:
+def safepoints(lines: Lines) -> pl.LazyFrame:
     """Return each stop of the application: end, reason, ns until all threads stood, ns in all."""
     found = _matching(lines, pl.col("message").str.starts_with("Safepoint "), _SAFEPOINT, "reason")
     return found.select(
@@ -127,7 +127,7 @@ def safepoints(lines: Lines) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def stalls(lines: Lines) -> pl.DataFrame:
+def stalls(lines: Lines) -> pl.LazyFrame:
     """Return each thread that had to wait for a collection: end, kind, thread, ns."""
     found = _matching(
         lines, pl.col("message").str.contains(" Stall (", literal=True), _STALL, "kind"
@@ -136,7 +136,7 @@ def stalls(lines: Lines) -> pl.DataFrame:
         stalled_ns=(_decimal("took") * 1e6).round().cast(pl.Int64))  # fmt: skip
 
 
-def workers(lines: Lines) -> pl.DataFrame:
+def workers(lines: Lines) -> pl.LazyFrame:
     """Return how many threads of how many did a task of a collection, and which (G1 says it)."""
     which = pl.col("message").str.contains(" workers of ", literal=True)
     found = _matching(lines, which, _WORKERS, "task")
@@ -148,10 +148,10 @@ def workers(lines: Lines) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def requests(lines: Lines) -> pl.DataFrame:
+def requests(lines: Lines) -> pl.LazyFrame:
     """Return each allocation that failed at first, with its size in bytes (Shenandoah says it)."""
     message = pl.col("message")
-    found = lines.frame.filter(message.str.starts_with("Failed to allocate "))
+    found = lines.frame.lazy().filter(message.str.starts_with("Failed to allocate "))
     return found.select(
         "at_s", "at_ns",
         requested_bytes=_bytes_of(
@@ -164,9 +164,9 @@ _GENERATION_NAMES = ["DefNew:", "Tenured:", "PSYoungGen:", "ParOldGen:"]
 _ROWS = ["Capacity:", "Used:", "Live:", "Allocated:"]
 
 
-def _matching(lines: Lines, which: pl.Expr, pattern: str, must: str) -> pl.DataFrame:
+def _matching(lines: Lines, which: pl.Expr, pattern: str, must: str) -> pl.LazyFrame:
     """Return the messages that match, taken apart into the named groups, with their times."""
-    rows = lines.frame.with_row_index("row").filter(which)
+    rows = lines.frame.lazy().with_row_index("row").filter(which)
     parts = rows.with_columns(pl.col("message").str.extract_groups(pattern).alias("parts"))
     return parts.unnest("parts").filter(pl.col(must).is_not_null())
 

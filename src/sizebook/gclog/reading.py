@@ -96,20 +96,31 @@ def read_gc_log(source: Path | bytes) -> GcLog:
     anywhere: what is not whole is left out or null. Raises GcLogError for other files.
     """
     lines = read_lines(source)
-    steps = messages.steps(lines)
-    pauses = cycles.pauses(steps)
-    collections = cycles.collections(lines, steps)
     facts = read_facts(lines)
     frame = lines.frame
+    asked = messages.steps(lines)
+    found = cycles.collections(lines, asked)
+    steps, pauses, collections, stalls, safepoints, requests, workers, exhausted = pl.collect_all(
+        [
+            asked,
+            cycles.pauses(asked),
+            found,
+            _stalls(lines, found, facts.collector),
+            messages.safepoints(lines),
+            messages.requests(lines),
+            messages.workers(lines),
+            out_of_memory(lines),
+        ]
+    )  # together: most logs are short, and each query has a price of its own
     return GcLog(
         facts=facts,
         collections=collections,
         pauses=pauses,
-        stalls=_stalls(lines, collections, facts.collector),
-        safepoints=messages.safepoints(lines),
-        requests=messages.requests(lines),
-        workers=messages.workers(lines),
-        out_of_memory=out_of_memory(lines),
+        stalls=stalls,
+        safepoints=safepoints,
+        requests=requests,
+        workers=workers,
+        out_of_memory=exhausted,
         is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, collections)),
         lines=lines.total,
         strange_lines=lines.strange,
@@ -120,7 +131,7 @@ def read_gc_log(source: Path | bytes) -> GcLog:
     )
 
 
-def _stalls(lines: Lines, collections: pl.DataFrame, collector: str) -> pl.DataFrame:
+def _stalls(lines: Lines, collections: pl.LazyFrame, collector: str) -> pl.LazyFrame:
     own = pl.lit(collector == "Shenandoah")  # to the others a full collection is nothing unusual
     told = messages.stalls(lines).select(
         "run", "kind", "thread", end_s="at_s", end_ns="at_ns", stalled_ns="stalled_ns"

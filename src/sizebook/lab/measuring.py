@@ -46,7 +46,8 @@ from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack, StackRunner, ensure_built, has_stack
 from sizebook.stack.postgres import remove_socket_folders
 from sizebook.store import Project, measurement_lock
-from sizebook.store.bundles import Bundle, remove_partial
+from sizebook.store.bundles import Bundle
+from sizebook.store.partial import remove_partial
 
 
 def measure(

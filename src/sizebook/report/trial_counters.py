@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from sizebook.report.trial_panels import PANELS, Panel, Term
 from sizebook.report.trial_windows import Span
 from sizebook.store import Bundle
+from sizebook.store.readings import Series
 
 Point = tuple[float, float | None]
 """Seconds since the trial's begin, and a value; None where the line breaks."""
@@ -50,15 +49,15 @@ class _Series:
     values: list[float] = field(default_factory=list)
 
 
-def draw_counters(bundle: Bundle, counters: pl.DataFrame, span: Span) -> Counters:
-    """Return the panels of a trial from its ``counters.parquet``.
+def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Counters:
+    """Return the panels of a trial from its readings.
 
     A missing reading, and a counter that fell, break the line; nothing is filled in. Series of
     more than MOST_POINTS readings are thinned: gauges to means of neighbours, counters to rates
     over several readings.
     """
     interval_s = bundle.record.trial.probe_interval_s
-    raw = _gather(counters, span)
+    raw = _gather(readings, span)
     single = _nodes_without_number(raw)
     found: dict[str, list[tuple[Panel, dict[str, list[Point]]]]] = {}
     zero: list[str] = []
@@ -91,24 +90,16 @@ _Raw = dict[tuple[str, str, str, str], _Series]
 """Kind of source, node, metric without label, label."""
 
 
-def _gather(counters: pl.DataFrame, span: Span) -> _Raw:
-    grouped = (
-        counters.filter(pl.col("value").is_not_null() & pl.col("value").is_finite())
-        .with_columns(
-            (pl.col("time_ns") - span.begin_ns) / 1e9,
-            pl.col("host", "source", "metric").cast(pl.String),
-        )
-        .sort("time_ns", maintain_order=True)
-        .group_by("host", "source", "metric", maintain_order=True)
-        .agg("time_ns", "value")
-        .sort("host", "source", "metric")
-    )
+def _gather(readings: Iterable[Series], span: Span) -> _Raw:
     raw: _Raw = {}
-    for host, source, metric, times, values in grouped.iter_rows():
-        kind, _, node = source.partition("/")
-        name, _, label = metric.partition("/")
-        where = node if host == "local" else f"{host} {node}".strip()
-        raw[kind, where, name, label] = _Series(times, values)
+    for one in readings:
+        if not one.values.size:
+            continue
+        kind, _, node = one.source.partition("/")
+        name, _, label = one.metric.partition("/")
+        where = node if one.host == "local" else f"{one.host} {node}".strip()
+        times_s = (one.times_ns - span.begin_ns) / 1e9
+        raw[kind, where, name, label] = _Series(times_s.tolist(), one.values.tolist())
     return raw
 
 

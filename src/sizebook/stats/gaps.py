@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+_SAMPLER, _FAILED = "probes", "failed_reads/"
 FLOORS_S = {
     "server": 1.0,
     "database": 1.0,
@@ -44,14 +50,38 @@ def source_interval_s(source: str, interval_s: float, servers: int = 1) -> float
     return max(interval_s, FLOORS_S.get(kind, 0.0), shared_s)
 
 
+class Asked(Protocol):
+    """One counter of one source, as it was asked and answered."""
+
+    @property
+    def source(self) -> str:
+        """Who was asked."""
+
+    @property
+    def metric(self) -> str:
+        """What for."""
+
+    @property
+    def asked_ns(self) -> NDArray[np.int64]:
+        """When, ascending, CLOCK_MONOTONIC."""
+
+    @property
+    def times_ns(self) -> NDArray[np.int64]:
+        """When it answered, ascending."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """What it answered."""
+
+
 def sampling_gaps(
-    counters: pl.DataFrame, begin_ns: int, end_ns: int, interval_s: float
+    readings: Iterable[Asked], begin_ns: int, end_ns: int, interval_s: float
 ) -> pl.DataFrame:
     """Return one row a source: readings due, read, missed, failed, and the longest gap.
 
-    ``counters`` has the columns of ``counters.parquet``; ``interval_s`` is what the trial asked
-    for (``probe_interval_s``). A source with several probes, such as a process with its seldom
-    read details, is judged by its most often read metric.
+    ``readings`` has one entry a series; ``interval_s`` is what the trial asked for
+    (``probe_interval_s``). A source with several probes,
+    such as a process with its seldom read details, is judged by its most often read metric.
 
     ``due`` is how many whole intervals the window has, so it may be one less than were read:
     deadlines do not begin with the window. ``missed`` is what is due and was not read: intervals
@@ -65,92 +95,94 @@ def sampling_gaps(
     """
     if end_ns <= begin_ns or interval_s <= 0:
         raise ValueError(f"a window of {end_ns - begin_ns} ns, an interval of {interval_s} s")
-    rows = counters.lazy().select(
-        pl.col("source").cast(pl.String), pl.col("metric").cast(pl.String), "time_ns", "value"
-    )
-    inside = pl.col("time_ns").is_between(begin_ns, end_ns)
-    there = pl.col("value").is_not_null()
-    time = pl.col("time_ns")
-    before = time.filter(there & (time < begin_ns)).max().fill_null(begin_ns)
-    after = time.filter(there & (time > end_ns)).min().fill_null(end_ns)
-    around = time.filter(there & time.is_between(before, after)).sort()
-    by_metric = (
-        rows.filter(pl.col("source") != "probes")
-        .group_by("source", "metric")
-        .agg(
-            read=(there & inside).sum().cast(pl.Int64),
-            failed=(~there & inside).sum().cast(pl.Int64),
-            around=around,
-            gap_ns=pl.max_horizontal(
-                around.diff().max(), around.min() - begin_ns, end_ns - around.max()
-            ),
-        )
-    )
-    by_source = (
-        by_metric.sort("source", "read", "failed", descending=[False, True, False])
-        .group_by("source", maintain_order=True)
-        .first()
-        .drop("metric")
-        .collect()
-    )
-    silent = _never_read(rows.filter(pl.col("source") == "probes").collect(), begin_ns, end_ns)
-    by_source = pl.concat(
-        [by_source, silent.join(by_source, on="source", how="anti")], how="diagonal"
-    )
-    length_s = (end_ns - begin_ns) / 1e9
-    servers = int(by_source["source"].str.starts_with("server/").sum())
-    window = (begin_ns, end_ns)
-    every_s = [source_interval_s(source, interval_s, servers) for source in by_source["source"]]
-    due = [int(length_s / each_s + 1e-9) for each_s in every_s]
-    missed = [
-        _missed(times, window, each_s, wanted, read)
-        for times, each_s, wanted, read in zip(
-            by_source["around"], every_s, due, by_source["read"], strict=True
-        )
-    ]
-    return (
-        by_source.with_columns(
-            pl.Series("due", due, pl.Int64),
-            pl.Series("missed", missed, pl.Int64),
-            longest_gap_s=pl.col("gap_ns").fill_null(end_ns - begin_ns) / 1e9,
-        )
-        .select(pl.col(name).cast(kind) for name, kind in GAP_COLUMNS.items())
-        .sort("source")
-    )
+    readings, window = list(readings), (begin_ns, end_ns)
+    best: dict[str, _Look] = {}
+    for (source, _), parts in _by_metric(readings).items():
+        asked = _look(parts, window)
+        known = best.get(source)
+        if known is None or (asked.read, -asked.failed) > (known.read, -known.failed):
+            best[source] = asked
+    for source, failed in _never_read(readings, window).items():
+        if source not in best:
+            best[source] = _Look(0, failed, np.empty(0, np.int64))
+    servers = sum(source.startswith("server/") for source in best)
+    rows = []
+    for source, asked in sorted(best.items()):
+        every_s = source_interval_s(source, interval_s, servers)
+        due = int((end_ns - begin_ns) / 1e9 / every_s + 1e-9)
+        missed = _missed(asked.around_ns, window, every_s, due, asked.read)
+        longest_s = _longest_gap_ns(asked.around_ns, window) / 1e9
+        rows.append((source, due, asked.read, missed, asked.failed, longest_s))
+    return pl.DataFrame(rows, schema=GAP_COLUMNS, orient="row")
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How often a metric was read in a window, how often in vain, and when it answered."""
+
+    read: int
+    failed: int
+    around_ns: NDArray[np.int64]
+    """Answers in the window and the ones next to it."""
+
+
+def _by_metric(readings: Iterable[Asked]) -> dict[tuple[str, str], list[Asked]]:
+    """Return the series of each source and metric, but for what the sampler says of itself."""
+    found: dict[tuple[str, str], list[Asked]] = {}
+    for one in readings:
+        if one.source != _SAMPLER:
+            found.setdefault((one.source, one.metric), []).append(one)
+    return found
+
+
+def _look(parts: Sequence[Asked], window: tuple[int, int]) -> _Look:
+    begin_ns, end_ns = window
+    times = np.sort(np.concatenate([one.times_ns for one in parts]))
+    asked = np.concatenate([one.asked_ns for one in parts])
+    read = _inside(times, window)
+    first = max(0, int(np.searchsorted(times, begin_ns, side="left")) - 1)
+    last = int(np.searchsorted(times, end_ns, side="right")) + 1
+    return _Look(read, _inside(asked, window) - read, times[first:last])
+
+
+def _inside(times: NDArray[np.int64], window: tuple[int, int]) -> int:
+    return int(np.count_nonzero((times >= window[0]) & (times <= window[1])))
+
+
+def _longest_gap_ns(around_ns: NDArray[np.int64], window: tuple[int, int]) -> int:
+    begin_ns, end_ns = window
+    if not around_ns.size:
+        return end_ns - begin_ns
+    edges = int(around_ns[0]) - begin_ns, end_ns - int(around_ns[-1])
+    return max(*edges, int(np.diff(around_ns).max(initial=0)))
 
 
 def _missed(
-    times: pl.Series | None, window: tuple[int, int], interval_s: float, due: int, read: int
+    times: NDArray[np.int64], window: tuple[int, int], interval_s: float, due: int, read: int
 ) -> int:
     """Return how many readings are missing; ``times``: those in the window and next to it."""
-    if times is None or read == 0:
+    if read == 0:
         return due
     interval_ns = round(interval_s * 1e9)
     begin_ns, end_ns = window
-    near = np.clip(times.to_numpy(), begin_ns - interval_ns, end_ns + interval_ns)
+    near = np.clip(times, begin_ns - interval_ns, end_ns + interval_ns)
     edges = [begin_ns] if near[0] > begin_ns else [], [end_ns] if near[-1] < end_ns else []
     steps = np.diff(np.concatenate([edges[0], near, edges[1]])) / interval_ns
     skipped = int(np.maximum(np.floor(steps + 0.5) - 1, 0).sum())
     return min(due, max(due - read - 1, skipped))
 
 
-def _never_read(own: pl.DataFrame, begin_ns: int, end_ns: int) -> pl.DataFrame:
+def _never_read(readings: Iterable[Asked], window: tuple[int, int]) -> dict[str, int]:
     """Return the sources whose probes failed around the window, by the sampler's own counters."""
-    kind = "failed_reads/"
-    value, time = pl.col("value").sort_by("time_ns"), pl.col("time_ns").sort()
-    failures = (
-        own.filter(pl.col("metric").str.starts_with(kind))
-        .group_by("metric")
-        .agg(
-            at_end=value.filter(time >= end_ns).first().fill_null(value.last()),
-            at_begin=value.filter(time <= begin_ns).last().fill_null(0.0),
-        )
-        .filter(pl.col("at_end") > pl.col("at_begin"))
-        .select(
-            source=pl.col("metric").str.strip_prefix(kind).str.replace("^host:.*", "host")
-            .str.replace("^[^:]*:", ""),
-            read=pl.lit(0, pl.Int64),
-            failed=(pl.col("at_end") - pl.col("at_begin")).cast(pl.Int64),
-        )
-    )  # fmt: skip
-    return failures.group_by("source").agg(pl.col("read").first(), pl.col("failed").max())
+    failures: dict[str, int] = {}
+    for one in readings:
+        if one.source != _SAMPLER or not one.metric.startswith(_FAILED) or not one.values.size:
+            continue
+        begin = int(np.searchsorted(one.times_ns, window[0], side="right"))
+        end = min(int(np.searchsorted(one.times_ns, window[1])), one.values.size - 1)
+        failed = one.values[end] - (one.values[begin - 1] if begin else 0.0)
+        if failed > 0:
+            probe = one.metric.removeprefix(_FAILED)
+            source = "host" if probe.startswith("host:") else probe.partition(":")[2] or probe
+            failures[source] = max(int(failed), failures.get(source, 0))
+    return failures

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import polars as pl
-import psutil
 
 from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError, TrialError
@@ -25,7 +23,9 @@ from sizebook.store.digest import read_digests
 from sizebook.store.fingerprints import fingerprint_file
 from sizebook.store.left_out import LEFT_OUT, LeftOut, parse_left_out
 from sizebook.store.once import Once
+from sizebook.store.partial import PARTIAL
 from sizebook.store.plain_files import open_plain, plain_size, read_plain
+from sizebook.store.readings import Readings
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, damaged, parse_record
 from sizebook.store.rehearsal import note_use, touch
 from sizebook.store.tables import (
@@ -52,15 +52,11 @@ __all__ = [
     "find_bundles",
     "newest_by_key",
     "open_bundle",
-    "remove_partial",
     "verify_bundle",
     "verify_file",
 ]
 
 HISTOGRAMS = "latency.hlog"
-PARTIAL = ".partial-"
-"""How the name of a folder begins that is not complete yet."""
-_PARTIAL_NAME = re.compile(r"\.partial-[0-9]{1,9}-[0-9a-f]+")
 MOST_BYTES = {".parquet": 4 * 2**30, ".hlog": 256 * 2**20, ".json": 16 * 2**20, ".log": 16 * 2**20}
 """Longest file of a bundle, by the ending of its name."""
 _MOST_DEPTH = 32
@@ -143,6 +139,11 @@ class Bundle:
     def counters(self) -> pl.DataFrame:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
         return self._table(COUNTERS)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The same readings by series, each with its times and values as arrays."""
+        return Readings(self.counters)
 
     @property
     def schedule(self) -> pl.DataFrame:
@@ -340,15 +341,6 @@ def find_bundles(folder: Path) -> Iterator[Path]:
             raise damaged(here.name, f"no readable contents ({error.strerror})") from error
 
 
-def remove_partial(folder: Path) -> int:
-    """Remove what killed writers left half-written; return how many folders that were."""
-    found = [p for p in folder.rglob(f"{PARTIAL}*") if _PARTIAL_NAME.fullmatch(p.name)]
-    stale = [p for p in found if p.is_dir() and not p.is_symlink() and not _writer_lives(p)]
-    for path in stale:
-        shutil.rmtree(path, ignore_errors=True)
-    return len(stale)
-
-
 def newest_by_key(bundles: Iterable[Bundle]) -> dict[str, Bundle]:
     """Return the latest bundle of each cache key; completed ones win over failed ones."""
     return {each.record.key: each for each in newest_of(bundles, lambda one: one.record.key)}
@@ -366,16 +358,6 @@ def newest_of(bundles: Iterable[Bundle], key: Callable[[Bundle], object]) -> lis
 
 def _rank(bundle: Bundle) -> tuple[bool, str]:
     return bundle.record.outcome == "completed", bundle.record.execution.started_utc
-
-
-def _writer_lives(path: Path) -> bool:
-    """Return whether the process that the folder is named after is there and older than it."""
-    pid = int(path.name.removeprefix(PARTIAL).split("-")[0])
-    try:
-        born = psutil.Process(pid).create_time()
-        return pid != os.getpid() and born <= path.stat().st_mtime + 1.0
-    except (psutil.NoSuchProcess, OSError):
-        return False
 
 
 def _sync(path: Path) -> None:

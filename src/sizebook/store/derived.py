@@ -27,6 +27,7 @@ from sizebook.store.record_file import damaged
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def derived(
@@ -89,14 +90,21 @@ def encode_answer(value: object, kind: type[Any] | None = None) -> Any:
     """Return an answer as it stands in a digest; ``kind`` is the dataclass that it is."""
     if kind is None or value is None:
         return encode(value)
-    return json.loads(json.dumps(TypeAdapter(kind).dump_python(value), default=encode))
+    return json.loads(json.dumps(_adapt(kind).dump_python(value), default=encode))
+
+
+def _adapt(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return what checks values of a class; making it takes longer than a thousand checks."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def _read(bundle: Bundle, data: Any, kind: type[Any] | None) -> Any:
     try:
         if kind is None or data is None:
             return decode(data)
-        return TypeAdapter(kind).validate_python(data)
+        return _adapt(kind).validate_python(data)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         first = str(error).partition("\n")[0][:100]
         raise damaged(bundle.id, f"an answer in its digest that is none ({first})") from error

@@ -1,0 +1,177 @@
+"""The folder of the trials' pages: which there are, which are up to date, a list of all.
+
+Hundreds of pages are made by all CPUs, a process each. A page holds a stamp over all that it was
+made from, so that the next build leaves it as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import multiprocessing
+import os
+import re
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import sizebook
+from sizebook.book.cited import (
+    Cited,
+    Found,
+    ProjectBundles,
+    find_cited,
+    treatment_words,
+    trial_file,
+)
+from sizebook.book.site import TRIALS
+from sizebook.book.trial_pages import (
+    TEMPLATES,
+    Look,
+    PageToMake,
+    find_look,
+    load_templates,
+    write_page,
+)
+from sizebook.model.verdict import VERDICTS
+from sizebook.report.evidence import hash_json
+from sizebook.report.trial_counters import natural_order
+
+ABSENT = "not on this machine"
+
+_INDEX = "index.html"
+_STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
+_STAMP_WITHIN = 600
+_ORDER = ("chapter", "experiment", "label", "block", "file")
+_WORTH_A_PROCESS = 60
+"""Pages that take as long as a process takes to start."""
+_AT_A_TIME = 8
+
+
+def write_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> int:
+    """Write ``trials/`` of a built site: a page for each bundle that a result of ``pages`` names.
+
+    Returns how many files were made anew; the others were up to date.
+
+    A bundle that is not on this machine, or is damaged, has a page that says so. Pages of trials
+    that nothing names any more are removed.
+    """
+    listed = list(pages)
+    cited = find_cited(root / "book", listed)
+    folder = site / TRIALS
+    if not cited:
+        _remove_others(folder, set())
+        return 0
+    folder.mkdir(exist_ok=True)
+    look = find_look(root, site, listed)
+    base = hash_json([_code_stamp(), vars(look)])
+    rows, due = [], []
+    for each in cited.values():
+        found = bundles.find(each.bundle, each.sha256)
+        whole = bundles.find_whole(each.bundle, each.sha256) is not None
+        file = folder / trial_file(each.bundle)
+        stamp = _make_stamp(base, each, found, whole)
+        if _read_stamp(file) != stamp:
+            place = found.bundle.path if found.bundle else None
+            due.append(PageToMake(file, stamp, each, place, found.trouble, whole))
+        rows.append(_index_row(file.name, each, found))
+    _write_pages(due, look, root)
+    listing = _write_index(folder / _INDEX, base, rows, look)
+    _remove_others(folder, {trial_file(bundle) for bundle in cited} | {_INDEX})
+    return len(due) + listing
+
+
+def _write_pages(due: Sequence[PageToMake], look: Look, root: Path) -> None:
+    write = functools.partial(write_page, look=look, root=root)
+    processes = min(len(os.sched_getaffinity(0)), len(due) // _WORTH_A_PROCESS)
+    if processes < 2:
+        for each in due:
+            write(each)
+        return
+    # Started anew: what polars has begun in this process does not live on in a fork of it.
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=fresh) as pool:
+        list(pool.map(write, due, chunksize=_AT_A_TIME))
+
+
+def _make_stamp(base: str, cited: Cited, found: Found, whole: bool) -> str:
+    disk = found.bundle.sha256 if found.bundle else ""
+    about = [cited.sha256, cited.verdict, cited.results, cited.numbers, list(cited.commands)]
+    chapters = [vars(chapter) for chapter in cited.chapters.values()]
+    return hash_json([base, disk, whole, found.trouble, about, chapters])
+
+
+def _index_row(name: str, cited: Cited, found: Found) -> dict[str, Any]:
+    chapter = next(iter(cited.chapters.values()))
+    row: dict[str, Any] = {
+        "file": name,
+        "verdict": cited.verdict if found.bundle else ABSENT,
+        "chapter": chapter.page,
+        "chapter_title": chapter.title,
+        "label": cited.bundle,
+        "experiment": "",
+        "block": "",
+        "profile": "",
+        "requests": None,
+        "started": "",
+    }
+    if found.bundle is not None:
+        record = found.bundle.record
+        row |= {
+            "label": treatment_words(record.trial),
+            "experiment": record.trial.experiment,
+            "block": record.trial.replicate + 1,
+            "profile": record.trial.profile,
+            "requests": record.generator.issued if record.generator else None,
+            "started": record.execution.started_utc.replace("T", " ").removesuffix("Z"),
+        }
+    return row
+
+
+def _write_index(file: Path, base: str, rows: list[dict[str, Any]], look: Look) -> bool:
+    rows.sort(key=lambda row: [natural_order(str(row[name])) for name in _ORDER])
+    stamp = hash_json([base, rows])
+    if _read_stamp(file) == stamp:
+        return False
+    names = [*VERDICTS, ABSENT]
+    counts = {name: sum(row["verdict"] == name for row in rows) for name in names}
+    text = (
+        load_templates()
+        .get_template("trial_index.html.j2")
+        .render(
+            stamp=stamp,
+            look=look,
+            title="Trials",
+            rows=rows,
+            chapters={row["chapter"]: row["chapter_title"] for row in rows},
+            verdicts={name: count for name, count in counts.items() if count},
+        )
+    )
+    file.write_text(text, encoding="utf-8")
+    return True
+
+
+def _read_stamp(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as page:
+            found = _STAMP.search(page.read(_STAMP_WITHIN))
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return found[1] if found else ""
+
+
+def _remove_others(folder: Path, names: set[str]) -> None:
+    for file in folder.glob("*.html"):
+        if file.name not in names:
+            file.unlink()
+
+
+@functools.lru_cache(maxsize=1)
+def _code_stamp() -> str:
+    """Return a checksum over what a page is made with: templates and the package."""
+    package = Path(sizebook.__file__).parent
+    total = hashlib.sha256()
+    for file in sorted([*package.rglob("*.py"), *TEMPLATES.iterdir()]):
+        total.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes())
+    return total.hexdigest()

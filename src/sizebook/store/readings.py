@@ -1,0 +1,94 @@
+"""Readings by series: what one counter of one source said over time, as arrays.
+
+A judgement asks a bundle's readings some thirty questions, each about a few series. They are put
+in order once, here, instead of being searched each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Series:
+    """One counter of one source, in the order of time."""
+
+    host: str
+    source: str
+    metric: str
+    """With its label, where it has one: ``answers_total/200``."""
+    asked_ns: NDArray[np.int64]
+    """When it was asked, CLOCK_MONOTONIC."""
+    answers: NDArray[np.float64]
+    """What it said; not a number where it did not answer."""
+
+    @cached_property
+    def times_ns(self) -> NDArray[np.int64]:
+        """When it answered."""
+        return self.asked_ns if self._all else self.asked_ns[self._answered]
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """What it answered."""
+        return self.answers if self._all else self.answers[self._answered]
+
+    @cached_property
+    def _answered(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.answers)
+
+    @cached_property
+    def _all(self) -> bool:
+        return bool(self._answered.all())
+
+    def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
+        """Return the places of the last answer before and the first after a window, or None."""
+        before = int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1
+        after = int(np.searchsorted(self.times_ns, end_ns, side="left"))
+        return (before, after) if before >= 0 and after < self.times_ns.size else None
+
+
+class Readings:
+    """All series of a bundle, by host, source and metric."""
+
+    def __init__(self, counters: pl.DataFrame) -> None:
+        """Take a frame with the columns of ``counters.parquet``, in any order of rows."""
+        self._series = tuple(_divide(counters))
+
+    def __iter__(self) -> Iterator[Series]:
+        return iter(self._series)
+
+    def find(self, source: str, metric: str, *, labels: bool = False) -> list[Series]:
+        """Return the series of a metric that answered at least once, of sources that begin so.
+
+        ``metric`` is the whole name; with ``labels`` the name without one, and all of them match.
+        """
+        found = [one for one in self._series if one.source.startswith(source)]
+        if labels:
+            found = [one for one in found if one.metric.partition("/")[0] == metric]
+        else:
+            found = [one for one in found if one.metric == metric]
+        return [one for one in found if one.values.size]
+
+
+def _divide(counters: pl.DataFrame) -> Iterator[Series]:
+    if counters.is_empty():
+        return
+    names = [counters[name].cast(pl.Categorical) for name in ("host", "source", "metric")]
+    codes = [column.to_physical().to_numpy() for column in names]
+    times = counters["time_ns"].to_numpy()
+    order = np.lexsort((times, *reversed(codes)))
+    ranked = [column[order] for column in codes]
+    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in ranked])
+    firsts = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    ends = [*firsts[1:].tolist(), times.size]
+    words = [column.gather(order[firsts]).cast(pl.String).to_list() for column in names]
+    times, answers = times[order], counters["value"].to_numpy()[order]
+    parts = sorted(zip(*words, firsts.tolist(), ends, strict=True))
+    for host, source, metric, first, end in parts:
+        yield Series(host, source, metric, times[first:end], answers[first:end])

@@ -1,0 +1,84 @@
+"""Readings by series give what a search of the whole table gives."""
+
+import numpy as np
+import polars as pl
+
+from sizebook.model.bundle import COUNTER_COLUMNS
+from sizebook.store.readings import Readings
+
+SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
+
+
+def made_up(seed):
+    """Return readings of six series in any order, some without an answer."""
+    random = np.random.default_rng(seed)
+    names = [
+        ("local", "server/app-1", "answers_total/200"),
+        ("local", "server/app-1", "answers_total/404"),
+        ("local", "server/app-2", "answers_total/200"),
+        ("guest-1", "server/app-2", "answers_total/200"),
+        ("local", "server/app-1", "answers"),
+        ("local", "host", "core_busy_s/0"),
+    ]
+    rows = [
+        (int(at), *names[which], None if random.random() < 0.2 else float(at))
+        for at, which in zip(random.permutation(600), random.integers(0, 6, 600), strict=True)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def test_series_hold_the_rows_of_the_table():
+    """Each series has its own rows in the order of time; together they are all."""
+    for seed in range(5):
+        frame = made_up(seed)
+        series = list(Readings(frame))
+        assert sum(one.asked_ns.size for one in series) == frame.height
+        assert [(one.host, one.source, one.metric) for one in series] == sorted(
+            set(frame.select("host", "source", "metric").cast(pl.String).iter_rows())
+        )
+        for one in series:
+            own = frame.filter(
+                (pl.col("host").cast(pl.String) == one.host)
+                & (pl.col("source").cast(pl.String) == one.source)
+                & (pl.col("metric").cast(pl.String) == one.metric)
+            ).sort("time_ns")
+            assert one.asked_ns.tolist() == own["time_ns"].to_list()
+            answered = own.drop_nulls("value")
+            assert one.times_ns.tolist() == answered["time_ns"].to_list()
+            assert one.values.tolist() == answered["value"].to_list()
+
+
+def test_find_goes_by_the_begin_of_the_source_and_the_whole_metric():
+    """A metric's name is no beginning of another one; labels are asked for."""
+    readings = Readings(made_up(1))
+
+    def found(*question, **more):
+        return [(one.host, one.source, one.metric) for one in readings.find(*question, **more)]
+
+    assert found("server/app-1", "answers") == [("local", "server/app-1", "answers")]
+    assert found("server/app-2", "answers_total") == []
+    assert found("server/app-2", "answers_total/200") == [
+        ("guest-1", "server/app-2", "answers_total/200"),
+        ("local", "server/app-2", "answers_total/200"),
+    ]
+    assert len(found("server/", "answers_total", labels=True)) == 4
+    assert found("server/", "core_busy_s", labels=True) == []
+
+
+def test_a_series_that_never_answered_is_not_found():
+    """It is there to be counted as asked."""
+    rows = [(1, "local", "host", "a", None), (2, "local", "host", "a", None)]
+    readings = Readings(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    assert [one.asked_ns.tolist() for one in readings] == [[1, 2]]
+    assert readings.find("host", "a") == []
+    assert list(Readings(pl.DataFrame(schema=SCHEMA))) == []
+
+
+def test_the_answers_around_a_window():
+    """The last one at its begin or before, the first one at its end or after; else none."""
+    rows = [(at, "local", "host", "a", float(at)) for at in (10, 20, 30, 40)]
+    (one,) = Readings(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    assert one.around(20, 30) == (1, 2)
+    assert one.around(21, 29) == (1, 2)
+    assert one.around(9, 30) is None
+    assert one.around(20, 41) is None
