@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from sizebook.book.chapters import find_chapters
@@ -110,11 +111,13 @@ def test_crash_names_cell_and_error(write_template: TemplateWriter, tmp_path: Pa
 
 
 def test_dead_kernel_is_a_failure(write_template: TemplateWriter, tmp_path: Path) -> None:
-    """A notebook whose process dies is a failed chapter, not a hanging one."""
-    write_template("import os\nos._exit(3)")
+    """A notebook whose process dies is a failed chapter, not a hanging one; what it said stays."""
+    write_template("print('the last words')", "import os\nos._exit(3)")
     outcome = run(tmp_path)
     assert outcome.state == "failed"
     assert "ended unexpectedly" in str(outcome.error)
+    assert outcome.remains is not None
+    assert "the last words" in str(nbformat.read(outcome.remains, as_version=4).cells)
 
 
 def test_progress_comes_through(write_template: TemplateWriter, tmp_path: Path) -> None:
