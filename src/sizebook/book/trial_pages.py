@@ -97,13 +97,8 @@ def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
 
 def write_page(todo: PageToMake, look: Look, root: Path) -> None:
     """Write a trial's page; what is odd about its bundle stands at its head."""
-    bundle, trouble = None, todo.trouble
-    if todo.folder is not None:
-        try:
-            bundle = open_bundle(todo.folder)
-        except BundleError as error:
-            trouble = f"The bundle on this machine cannot be read: {error.found}."
-    page, notes = None, [trouble] if trouble else []
+    bundle = open_bundle(todo.folder) if todo.folder is not None else None
+    page, notes = None, [todo.trouble] if todo.trouble else []
     cited = todo.cited
     if bundle is not None:
         page, more = _describe(bundle, cited.verdict, root)

@@ -80,8 +80,8 @@ def sampling_gaps(
     """Return one row a source: readings due, read, missed, failed, and the longest gap.
 
     ``readings`` has one entry a series; ``interval_s`` is what the trial asked for
-    (``probe_interval_s``). A source with several probes,
-    such as a process with its seldom read details, is judged by its most often read metric.
+    (``probe_interval_s``). A source with several probes, such as a process with its seldom read
+    details, is judged by its most often read metric.
 
     ``due`` is how many whole intervals the window has, so it may be one less than were read:
     deadlines do not begin with the window. ``missed`` is what is due and was not read: intervals
