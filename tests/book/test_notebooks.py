@@ -120,6 +120,32 @@ def test_dead_kernel_is_a_failure(write_template: TemplateWriter, tmp_path: Path
     assert "the last words" in str(nbformat.read(outcome.remains, as_version=4).cells)
 
 
+def test_a_kernel_that_cannot_start_is_told(
+    write_template: TemplateWriter,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """What kept it from starting is in the outcome's line, its traceback nowhere."""
+    write_template("pass")
+    (tmp_path / "ipykernel_launcher.py").write_text("raise ImportError('broken here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert "ImportError: broken here" in str(outcome.error)
+    assert capfd.readouterr().err == ""
+
+
+def test_noise_of_a_kernel_that_ends_is_kept_from_the_caller(
+    write_template: TemplateWriter, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the kernel's process says while it ends, a traceback of its own too, is not shown."""
+    noise = "import atexit, sys\natexit.register(sys.__stderr__.write, 'Traceback, too late')"
+    write_template(noise, "raise SystemError('told')")
+    assert run(tmp_path).error == "SystemError: told"
+    assert capfd.readouterr().err == ""
+
+
 def test_progress_comes_through(write_template: TemplateWriter, tmp_path: Path) -> None:
     """Each line that the notebook reports reaches the caller, in order."""
     write_template(REPORT, "report(1)", "report(2)")

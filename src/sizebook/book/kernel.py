@@ -16,10 +16,12 @@ from typing import Any
 import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
 from papermill.engines import NBClientEngine, NotebookExecutionManager, papermill_engines
 
 _POLL_S = 0.1
 _ENGINE = "sizebook"
+_ERRORS = "errors.txt"
 
 # Asked to end, ipykernel 7.4 now and then flushes a stream whose thread has ended, and waits 10 s.
 # jupyter_client terminates it after 2.5 s, before what the notebook registered with atexit ran.
@@ -64,7 +66,9 @@ class NotebookRun:
 
     The kernel is always ``sys.executable -m ipykernel_launcher`` with an IPython folder of its
     own: neither an installed kernel specification nor the user's start-up files take part. It
-    talks over local sockets in a temporary folder instead of TCP.
+    talks over local sockets in a temporary folder instead of TCP, and what its process writes to
+    its error stream beside the cells' outputs (asked to end, ipykernel may trip over a stream that
+    is closed already) is kept there: only a kernel that dies is asked for its last words.
     """
 
     def __init__(
@@ -96,9 +100,10 @@ class NotebookRun:
     def finish(self, while_running: Callable[[], None], stop_grace_s: float) -> None:
         """Start, call ``while_running`` ten times a second, and return when the run is over.
 
-        Raises what papermill raised. Whatever else ends the waiting, Ctrl-C above all, interrupts
-        the kernel first, so that the notebook's own clean-up runs; a kernel that is still busy
-        after ``stop_grace_s``, or at a second Ctrl-C, is terminated.
+        Raises what papermill raised; a kernel that died or could not start is a DeadKernelError
+        with its last words. Whatever else ends the waiting, Ctrl-C above all, interrupts the kernel
+        first, so that the notebook's own clean-up runs; a kernel that is still busy after
+        ``stop_grace_s``, or at a second Ctrl-C, is terminated.
         """
         self._thread.start()
         try:
@@ -136,7 +141,10 @@ class NotebookRun:
         try:
             # the name of a socket has little room, so the folder's is short
             with tempfile.TemporaryDirectory(prefix="sb-") as sockets:
-                self._execute(Path(sockets))
+                try:
+                    self._execute(Path(sockets))
+                except RuntimeError as error:  # jupyter_client's, and nbclient's DeadKernelError
+                    raise DeadKernelError(_read_last_words(Path(sockets)) or str(error)) from error
         except BaseException as error:  # handed to the thread that waits
             self._error = error
 
@@ -182,7 +190,8 @@ class NotebookRun:
                 )
 
             async def _async_start_kernel(self, **settings: Any) -> None:
-                await super()._async_start_kernel(env=environment, **settings)
+                with (sockets / _ERRORS).open("wb") as errors:
+                    await super()._async_start_kernel(env=environment, stderr=errors, **settings)
                 run._pid = getattr(self.provisioner, "pid", None)
                 if run._stopping.is_set():
                     raise _StopError
@@ -196,3 +205,12 @@ class NotebookRun:
                 """
 
         return InterpreterKernelManager
+
+
+def _read_last_words(folder: Path) -> str:
+    """Give the last line that a kernel's process wrote to its error stream, or nothing."""
+    try:
+        lines = (folder / _ERRORS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -97,8 +97,11 @@ def run_chapter(
         failure = (error.exec_count, first_words(error.ename, error.evalue))
     except UserError as error:
         failure = (None, str(error))
-    except DeadKernelError:
-        failure = (None, "the notebook's process ended unexpectedly; was it short of memory?")
+    except DeadKernelError as error:
+        failure = (
+            None,
+            f"the notebook's process ended unexpectedly ({error}); was it short of memory?",
+        )
     except BaseException:
         page.unlink(missing_ok=True)
         raise
