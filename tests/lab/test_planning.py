@@ -5,7 +5,7 @@ import pytest
 
 from sizebook.lab.deployments import app_stack
 from sizebook.lab.placement import Placement, place
-from sizebook.lab.planning import HASTE, Setup, plan_sessions, planned_s, start_s
+from sizebook.lab.planning import FEW_USERS, HASTE, Setup, plan_sessions, planned_s, start_s
 from sizebook.lab.profiles import PROFILES, get_profile
 from sizebook.lab.progress import Progress
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole, Mode
@@ -48,12 +48,26 @@ def test_trials_that_share_a_start_make_one_session():
         assert {trial.treatment["users"] for trial in session.trials} == {1, 10}
 
 
-def test_conditioning_is_the_plots_heaviest_load():
-    """A fresh JVM is warmed by the most users of its plot, for the time asked, without warm-up."""
-    session = plan_sessions("c", SMOKE, design(), setup, conditioning_s=1.5)[0]
+def test_conditioning_is_what_the_plots_heaviest_load_asks_for():
+    """Few users who do not think warm a fresh JVM, for the time asked, without warm-up."""
+
+    def crowd(treatment):
+        one = setup(treatment)
+        arrivals = ClosedLoop(users=100 * treatment["users"], think_s=5.0, think_random=True)
+        spread = {"arrivals": arrivals, "workers": 50, "settings": {"users": treatment["users"]}}
+        return replace(one, load=one.load.model_copy(update=spread))
+
+    session = plan_sessions("c", SMOKE, design(), crowd, conditioning_s=1.5)[0]
     assert session.conditioning.purpose == "conditioning"
-    assert session.conditioning.load.arrivals.users == 10
-    assert session.conditioning.load.phases.planned_s == 1.5
+    load = session.conditioning.load
+    assert load.settings == {"users": 10}
+    assert load.arrivals == ClosedLoop(users=FEW_USERS)
+    assert load.workers == FEW_USERS
+    assert load.phases.planned_s == 1.5
+    assert LoadProfile.model_validate_json(load.model_dump_json()) == load
+    assert {trial.load.arrivals.think_s for trial in session.trials} == {5.0}
+    alone = plan_sessions("c", QUICK, design(users_plot="whole"), setup, conditioning_s=1.5)
+    assert {one.conditioning.load.arrivals.users for one in alone} == {1, FEW_USERS}
     assert plan_sessions("c", SMOKE, design(), setup, 0.0)[0].conditioning is None
 
 

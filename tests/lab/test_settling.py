@@ -23,15 +23,23 @@ def test_an_even_rate_settles_as_soon_as_it_can_be_judged():
 
 
 def test_a_rising_rate_goes_on_until_it_flattens():
-    """Approaches 1000/s with a time constant of 4 s; the rise in 3 s is below 3 % after ~12 s."""
+    """Approaches 1000/s with a time constant of 4 s; thirds differ by below 3 % after six of it."""
     at = first_settled(lambda s: 1000 * (1 - 0.6 * math.exp(-s / 4)))
-    assert 10 <= at <= 16
+    assert 22 <= at <= 26
     assert first_settled(lambda s: 1000 * 1.03**s) is None
 
 
+def test_a_rest_on_the_way_up_is_no_end():
+    """It rises for 9 s, is even for as long, rises for 15 s more: the last level alone ends it."""
+    steps = [200] * 3 + [400] * 3 + [600] * 3 + [800] * 9 + [1000] * 8 + [1400] * 7 + [2000] * 90
+    at = first_settled(lambda s: steps[s - 1], seconds=120)
+    assert 33 + LOOK_BACK_S < at <= 99
+
+
 def test_a_handful_of_requests_says_nothing():
-    """Ten a second scatter by more than the rise that is looked for: it lasts its full time."""
-    assert first_settled(lambda _: 10) is None
+    """Few scatter by more than the rise that is looked for: it lasts until there are enough."""
+    assert first_settled(lambda _: 1) is None
+    assert first_settled(lambda _: 10) == 30
     assert first_settled(lambda _: 40) == 2 * LOOK_BACK_S
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sizebook.lab.profiles import Profile
 from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.design import Design, Treatment
-from sizebook.model.load import Arrivals, LoadProfile, PacedUsers
+from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.trial import Allowance, Disturbance, Exhaustion, Stored, TrialSpec
 from sizebook.store import Bundle
 
@@ -30,6 +30,10 @@ _START_AT_LEAST_S = 0.5
 _SMALL: Mapping[str, float] = {"nullserver": 0.15, "broker": 0.15}
 """Part of it for roles that start without an application's frame."""
 
+FEW_USERS = 4
+"""Users of a closed conditioning load at most. They keep two CPUs busy; more at a time take turns
+with the JVM's compiler, which then needs longer: with forty the JVM of the business application was
+after 45 s where four had brought it after 20 s."""
 HASTE = 10.0
 """How many times faster paced users go in the conditioning load."""
 HURRIED_DRAIN_S = 2.0
@@ -223,8 +227,8 @@ def conditioning(
 
     It lasts for so many seconds at most.
 
-    Paced users hurry in it: at their own pace a JVM would be busy warming up for minutes, and
-    their throughput would not tell when it is warm.
+    A closed load has few users in it, who do not think, and paced users hurry: at its own pace a
+    JVM would be busy warming up for minutes, and throughput would not tell when it is warm.
     """
     if seconds <= 0:
         return None
@@ -232,9 +236,13 @@ def conditioning(
     load = given or heaviest.load
     arrivals: Arrivals = load.arrivals
     changed: dict[str, float] = {"ramp_s": 0.0, "warmup_s": 0.0, "measured_s": seconds}
-    if isinstance(arrivals, PacedUsers):
+    workers = load.workers
+    if isinstance(arrivals, ClosedLoop):
+        arrivals = ClosedLoop(users=min(arrivals.users, FEW_USERS))
+        workers = min(workers, arrivals.users)
+    elif isinstance(arrivals, PacedUsers):
         arrivals = arrivals.hastened(HASTE)
         changed["drain_s"] = HURRIED_DRAIN_S
     phases = load.phases.model_copy(update=changed)
-    load = load.model_copy(update={"phases": phases, "arrivals": arrivals})
+    load = load.model_copy(update={"phases": phases, "arrivals": arrivals, "workers": workers})
     return heaviest.model_copy(update={"purpose": "conditioning", "load": load, "disturbances": ()})

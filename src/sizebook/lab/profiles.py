@@ -48,7 +48,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "quick",
             replicates=3,
-            conditioning_s=20.0,
+            conditioning_s=45.0,
             phases=Phases(warmup_s=0.3, measured_s=1.5),
             fresh_starts=True,
             publishable=True,
@@ -58,7 +58,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "full",
             replicates=10,
-            conditioning_s=60.0,
+            conditioning_s=90.0,
             phases=Phases(warmup_s=5.0, measured_s=30.0),
             fresh_starts=True,
             publishable=True,

@@ -1,7 +1,9 @@
 """When a conditioning load may end: throughput has stopped rising, and compilers have done.
 
-After a fresh start the JVM compiles what the load uses, and throughput climbs for seconds. How
-long depends on code and CPUs, so the load that precedes the trials watches itself.
+After a fresh start the JVM compiles what the load uses, and throughput climbs: for seconds where a
+page does little, for a minute where there are many. How long depends on code and CPUs, so the load
+that precedes the trials watches itself. It climbs in steps, each as long as a compiler is busy with
+something large; so the longer it lasts already, the longer are the stretches that are compared.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 LOOK_BACK_S = 3.0
-"""The last seconds are compared with as many before them."""
+"""The last seconds, at least, are compared with as many before them."""
+LOOK_BACK_SHARE = 1 / 3
+"""The last third of a longer load is compared with the third before it."""
 LEAST_REQUESTS = 100
 """In the seconds that are compared with; fewer scatter by more than what is looked for."""
 STILL_RISING = 0.03
-"""Rise between the two, above which the load goes on; seconds scatter by about as much."""
+"""Rise between the two, above which the load goes on; three seconds scatter by about as much."""
 STILL_COMPILING = 0.01
 """Share of all machine code that the last seconds made, above which the load goes on: a trial of
 ten seconds then finds less than the twentieth that SB602 leaves it."""
@@ -36,9 +40,10 @@ class Settling:
         if elapsed_s < 2 * LOOK_BACK_S:
             return False
         times, counts, code = (np.array(one, dtype=float) for one in zip(*self._seen, strict=True))
-        ends = elapsed_s - np.array([2 * LOOK_BACK_S, LOOK_BACK_S, 0.0])
+        look_back_s = max(LOOK_BACK_S, elapsed_s * LOOK_BACK_SHARE)
+        ends = elapsed_s - np.array([2 * look_back_s, look_back_s, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
-        made = code[-1] - np.interp(ends[1], times, code)
+        made = code[-1] - np.interp(elapsed_s - LOOK_BACK_S, times, code)
         return bool(
             before >= LEAST_REQUESTS
             and after <= before * (1 + STILL_RISING)
