@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from tests.stack.part_stack import PROJECT, load, started
 
-from sizebook.lab import app_stack, place
+from sizebook.lab import app_stack, null_server, place
 from sizebook.model.deployment import HostSpec
 from sizebook.model.network import LinkSpec, NetworkSpec
 from sizebook.probes.sampler import Sampler
@@ -157,3 +157,21 @@ def test_nothing_is_left_of_tiers(how, tmp_path_factory, stack):
         time.sleep(0.1)
     assert left == []
     assert stack.endings() == ()
+
+
+@pytest.mark.parametrize(("told", "widened"), [(True, True), (False, False)])
+def test_hosts_use_all_cpus_until_the_stack_is_pinned(tmp_path, told, widened):
+    """A node that knows how many CPUs it will have may have more meanwhile; no other may."""
+    here = place()
+    every = sorted({*here.stack, *here.generator})
+    box = HostSpec(name="box", mode="namespace", cpus=here.stack, memory_mib=400)
+    server = null_server(here).on(box, nullserver="box")
+    if not told:
+        server = server.changed("nullserver", cpus=())
+    with started(server, tmp_path) as stack:
+        process = psutil.Process(stack.nodes[0].process.pid)
+        assert sorted(process.cpu_affinity()) == sorted(here.stack)
+        stack.spread(tuple(every))
+        assert sorted(process.cpu_affinity()) == (every if widened else sorted(here.stack))
+        stack.pin()
+        assert sorted(process.cpu_affinity()) == sorted(here.stack)

@@ -178,6 +178,7 @@ class Bench:
                     spent_s = session.start_s
                     if session.conditioning is not None:
                         progress.step("conditioning", planned_s=spent_s)
+                        started.stack.spread(self.host.cpus)
                         conditioned.append(
                             self.trial(started, session.conditioning, folder, then=due[0])
                         )

@@ -49,6 +49,8 @@ class Node:
     """Heap that the deployment says."""
     start: Callable[[int], HostProcess]
     """Starts it with a heap of so many MiB, at the same ports and with the same data."""
+    is_told_cpus: bool = False
+    """Whether it was told how many CPUs it will have, and does not count those that it has now."""
     rpc_address: str = ""
     """Host and port of its binary remote procedure calls, if its role has them."""
     started_s: float = field(default_factory=time.monotonic)
@@ -171,5 +173,6 @@ class NodeStarter:
             role.cpus if host.name == LOCAL else (),
             role.heap_mib,
             start,
+            bool(role.cpus),
             f"{host.address}:{rpc}" if rpc else "",
         )

@@ -15,7 +15,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess, LinkEnd, LocalHost
-from sizebook.model.deployment import LOCAL, BalancerRole, Deployment, HostSpec, ServerRole
+from sizebook.model.deployment import (
+    LOCAL,
+    BalancerRole,
+    CpuSet,
+    Deployment,
+    HostSpec,
+    ServerRole,
+)
 from sizebook.model.errors import TrialError
 from sizebook.model.inventory import Inventory
 from sizebook.stack import balancer, postgres
@@ -56,6 +63,8 @@ class RunningStack:
     """Logs and data of this start."""
     hosts: dict[str, Host] = field(default_factory=dict)
     """Hosts that the deployment brought along, by name."""
+    limits: tuple[HostSpec, ...] = ()
+    """What these may use of this machine once the stack is pinned."""
     links: dict[str, Mapping[str, LinkEnd]] = field(default_factory=dict)
     """Host, this machine included, to its ends of links by what they lead to."""
     addresses_elsewhere: dict[str, str] = field(default_factory=dict)
@@ -87,8 +96,14 @@ class RunningStack:
         found |= {server.name: server.process for server in self.servers}
         return found | ({"balancer-1": self.balancer.process} if self.balancer else {})
 
-    def know_hosts(self, hosts: Mapping[str, Host], callers: Sequence[HostSpec] = ()) -> None:
+    def know_hosts(
+        self,
+        hosts: Mapping[str, Host],
+        limits: tuple[HostSpec, ...],
+        callers: Sequence[HostSpec] = (),
+    ) -> None:
         """Keep the deployment's own hosts, and what their kernels are, with the trial."""
+        self.limits = limits
         self.hosts = {name: host for name, host in hosts.items() if name != LOCAL}
         self.links = {name: host.links for name, host in hosts.items() if host.links}
         for name, host in self.hosts.items():
@@ -180,15 +195,31 @@ class RunningStack:
         strange = self.missed or self.hung
         return not strange and all(node.heap_mib == node.role_heap_mib for node in self.nodes)
 
+    def spread(self, cpus: CpuSet) -> None:
+        """Let hosts of this machine run on all of these CPUs until ``pin``.
+
+        A host keeps its own where a node on it would count these, since it was not told how many it
+        will have.
+        """
+        for spec in self._pinned_hosts():
+            nodes = [node for node in self.nodes if node.host.name == spec.name]
+            if nodes and all(node.is_told_cpus for node in nodes):
+                self.hosts[spec.name].set_limits(spec.cpu_limit, spec.cpu_weight, cpus)
+
     def pin(self) -> None:
-        """Move the nodes to the CPUs of the deployment; until then they may use all.
+        """Move hosts and nodes to the CPUs of the deployment; until then they may use all.
 
         Before it comes what is not measured, start and conditioning: with the compiler's threads
         on CPUs of their own a JVM is up and warm in half the time.
         """
+        for spec in self._pinned_hosts():
+            self.hosts[spec.name].set_limits(spec.cpu_limit, spec.cpu_weight, spec.cpus)
         for node in self.nodes:
             if node.cpus:
                 node.host.set_cpus(node.process, node.cpus)
+
+    def _pinned_hosts(self) -> Iterator[HostSpec]:
+        return (spec for spec in self.limits if spec.cpus and not spec.is_elsewhere)
 
     def endings(self) -> tuple[Ending, ...]:
         """Return how processes ended that nobody misses, in start order."""
@@ -240,7 +271,7 @@ class StackRunner:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             folder.mkdir(parents=True)
             hosts = undo.enter_context(self._hosting.opened(deployment, callers))
-            stack.know_hosts(hosts, callers)
+            stack.know_hosts(hosts, deployment.hosts, callers)
             stack.know_targets(given_urls(deployment, self._inventory))
             stack.watched = find_given(deployment, stack.given)
             started: list[tuple[Host, HostProcess]] = []
