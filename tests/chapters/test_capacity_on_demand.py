@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from sizebook.book.records import read_records
-from sizebook.report import resizing
+from sizebook.lab import place
+from sizebook.report import measures, resizing
 from sizebook.report.reported import reported_claims
 from sizebook.store import find_bundles, open_bundle
 
@@ -42,6 +43,18 @@ def test_cpus_came_and_went_and_nothing_failed(measured):
     for bundle in bundles:
         assert len(resizing.resizes(bundle)) == 2
         assert resizing.failures(bundle) == 0
+
+
+@needs_groups
+def test_a_peak_is_more_than_one_cpu_serves(measured):
+    """By the rate that users who do not pause got there, to two digits."""
+    (alone,) = measured["capacity"]
+    assert alone.record.trial.deployment.hosts[0].cpus == place().stack[:1]
+    serves = measures.throughput_per_s(alone)
+    for bundle in (*measured["courses"], *measured["jvms"]):
+        calm, peak, after = (step.rate_per_s for step in bundle.record.trial.load.arrivals.steps)
+        assert calm == after < serves < peak
+        assert peak / serves == pytest.approx(1.35, rel=0.05)
 
 
 @needs_groups
