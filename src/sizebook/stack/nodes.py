@@ -173,6 +173,6 @@ class NodeStarter:
             role.cpus if host.name == LOCAL else (),
             role.heap_mib,
             start,
-            bool(role.cpus),
-            f"{host.address}:{rpc}" if rpc else "",
+            is_told_cpus=bool(role.cpus),
+            rpc_address=f"{host.address}:{rpc}" if rpc else "",
         )

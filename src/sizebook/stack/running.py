@@ -63,7 +63,7 @@ class RunningStack:
     """Logs and data of this start."""
     hosts: dict[str, Host] = field(default_factory=dict)
     """Hosts that the deployment brought along, by name."""
-    limits: tuple[HostSpec, ...] = ()
+    host_specs: tuple[HostSpec, ...] = ()
     """What these may use of this machine once the stack is pinned."""
     links: dict[str, Mapping[str, LinkEnd]] = field(default_factory=dict)
     """Host, this machine included, to its ends of links by what they lead to."""
@@ -99,11 +99,11 @@ class RunningStack:
     def know_hosts(
         self,
         hosts: Mapping[str, Host],
-        limits: tuple[HostSpec, ...],
+        specs: tuple[HostSpec, ...],
         callers: Sequence[HostSpec] = (),
     ) -> None:
         """Keep the deployment's own hosts, and what their kernels are, with the trial."""
-        self.limits = limits
+        self.host_specs = specs
         self.hosts = {name: host for name, host in hosts.items() if name != LOCAL}
         self.links = {name: host.links for name, host in hosts.items() if host.links}
         for name, host in self.hosts.items():
@@ -219,7 +219,7 @@ class RunningStack:
                 node.host.set_cpus(node.process, node.cpus)
 
     def _pinned_hosts(self) -> Iterator[HostSpec]:
-        return (spec for spec in self.limits if spec.cpus and not spec.is_elsewhere)
+        return (spec for spec in self.host_specs if spec.cpus and not spec.is_elsewhere)
 
     def endings(self) -> tuple[Ending, ...]:
         """Return how processes ended that nobody misses, in start order."""
