@@ -167,7 +167,8 @@ def test_null_means_the_same_with_every_client(own, server, tmp_path, locustfile
     """One order, three clients: the same status and error class, connections kept, no redirect."""
     text, status, error = OUTCOMES[path]
     server.answers = {path: lambda head: text}
-    own.prepare(null_load(locustfile, path), {"nullserver": server.url}, tmp_path)
+    load = null_load(locustfile, path, measured_s=0.5)
+    own.prepare(load, {"nullserver": server.url}, tmp_path)
     collected = own.run()
     frame, facts = collected.requests, collected.facts
     assert facts.client == CLIENTS[locustfile]

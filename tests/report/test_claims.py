@@ -46,12 +46,18 @@ def rows(verdict: str = "valid", **values: list[float | None]) -> pl.DataFrame:
 def trials_of(
     frame: pl.DataFrame, profile: str = "quick", machines: int = 1, failing: Sequence[str] = ()
 ) -> list[Any]:
-    """Return stand-ins for the trials behind a frame; ``failing`` rules made failed ones fail."""
-    found = [Finding(rule, False, "", verdict="failed") for rule in failing]
+    """Return stand-ins for the trials behind a frame; ``failing`` rules made what is not valid."""
+    failing = failing or ["SB602-jit"]
     return [
         SimpleNamespace(
             verdict=row["verdict"],
-            judgement=Judgement(row["verdict"], tuple(found if row["verdict"] == "failed" else ())),
+            judgement=Judgement(
+                row["verdict"],
+                tuple(
+                    Finding(rule, row["verdict"] == "valid", "", verdict=row["verdict"])
+                    for rule in failing
+                ),
+            ),
             bundle=SimpleNamespace(
                 id=row["bundle"],
                 sha256="a" * 64,
@@ -127,6 +133,45 @@ def test_bytes_count_whatever_the_times_are_worth(verdict: str, decided: str) ->
     frame = rows().with_columns(verdict=pl.lit(verdict), body_bytes=pl.col("total_time_s"))
     assert decide(frame, metric="body_bytes").verdict == decided
     assert decide(frame).verdict == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("metric", "rule", "verdict", "decided"),
+    [
+        ("switches_per_request", "SB601-steady", "noisy", "confirmed"),
+        ("switches_per_request", "SB601-steady", "no steady state", "undetermined"),
+        ("switches_per_request", "SB602-jit", "noisy", "undetermined"),
+        ("first_answer_s", "SB601-steady", "no steady state", "confirmed"),
+        ("first_answer_s", "SB401-steal", "noisy", "undetermined"),
+        ("total_time_s", "SB601-steady", "noisy", "undetermined"),
+    ],
+)
+def test_a_doubt_touches_what_it_is_about(
+    metric: str, rule: str, verdict: str, decided: str
+) -> None:
+    """Trials that count although they are doubted are counted in words."""
+    frame = rows(verdict).with_columns(pl.col("total_time_s").alias(metric))
+    trials = trials_of(frame, failing=[rule])
+    outcome = decide_claim(
+        SLOWER, frame, metric, [(LEFT, RIGHT)], chapter="alpha", trials=trials, note="Read so"
+    ).outcome
+    assert outcome.verdict == decided, outcome.reason
+    words = "Read so; 8 of the 8 trials that count are doubted otherwise: "
+    assert outcome.note.startswith(words if decided == "confirmed" else "Read so")
+    assert (words in outcome.note) == (decided == "confirmed")
+
+
+def test_events_say_which_trials_are_doubted_too() -> None:
+    """A valid trial needs no words, one that is doubted otherwise does."""
+    frame = pl.concat([rows(a=[1.0]), rows("noisy", b=[1.0, 1.0])]).rename({"ok": "limit_kept"})
+    frame = frame.with_columns(name=pl.lit("a"), replicate=pl.Series(range(3)))
+    claim = own_claim("kept", "It is kept.", "level")
+    trials = trials_of(frame, failing=["SB501-samples"])
+    found = decide_event_claim(
+        claim, frame, "limit_kept", [{"name": "a"}], chapter="alpha", trials=trials
+    ).outcome
+    assert (found.verdict, found.n) == ("confirmed", 3)
+    assert found.note.startswith("2 of the 3 trials that count are doubted otherwise")
 
 
 @pytest.mark.parametrize(

@@ -76,10 +76,11 @@ def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Eleme
 
 def _metrics() -> nodes.Element:
     rows = [
-        (m.title, m.unit, m.better, "yes" if m.transferable else "no", m.definition)
+        (m.title, m.unit, m.better, "yes" if m.transferable else "no", m.basis, m.definition)
         for m in METRICS.values()
     ]
-    return registry_table(("Metric", "Unit", "Better", "Transferable", "Definition"), rows)
+    heads = ("Metric", "Unit", "Better", "Transferable", "Rests on", "Definition")
+    return registry_table(heads, rows)
 
 
 def _counters() -> nodes.Element:

@@ -6,6 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+Basis = Literal["times", "use", "start", "account"]
+"""What a metric rests on: the times of requests; what was counted as used while they ran, by the
+kernel or a JVM; the start of a host or server, before any load; what was sent and stored."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -19,8 +23,8 @@ class Metric:
     """True where the number, or its ratio between treatments, should hold on other hardware."""
     digits: int
     definition: str
-    timeless: bool = False
-    """True where it counts what was sent or stored: doubts about time do not touch it."""
+    basis: Basis = "times"
+    """Doubts about something else do not touch it: see ``checks.basis``."""
     rule: str = ""
     """Validity rule that asks the same: a trial that only this one calls failed is an answer."""
 
@@ -49,12 +53,12 @@ _ALL = (
     Metric("service_p50_ms", "Service time, median", "ms", "lower", False, 2,
            "Median time from actual start to the last byte of the answer."),
     Metric("body_bytes", "Body", "B", "lower", True, 0,
-           "Bytes of the answer's body, mean over the answers.", timeless=True),
+           "Bytes of the answer's body, mean over the answers.", basis="account"),
     Metric("received_bytes", "Answer on the wire", "B", "lower", True, 0,
            "Bytes of status line, headers and body as received, mean over the answers.",
-           timeless=True),
+           basis="account"),
     Metric("run_received_bytes", "Bytes per run", "B", "lower", True, 0,
-           "Bytes received in one run of the scenario, mean over the runs.", timeless=True),
+           "Bytes received in one run of the scenario, mean over the runs.", basis="account"),
     Metric("cpu_ms_per_request", "CPU per request", "ms", "lower", True, 3,
            "CPU time of a role's processes in the measured phase over the requests answered."),
     Metric("failed_share", "Failed", "%", "lower", True, 2,
@@ -64,10 +68,24 @@ _ALL = (
            "generation."),
     Metric("workers_bounded", "Workers bounded", "", "higher", True, 0,
            "1 if no reading found more messages under work than there were consumers; 0 otherwise.",
-           timeless=True),
+           basis="account"),
     Metric("account_closes", "Account closes", "", "higher", True, 0,
            "1 if everything sent was acknowledged and is stored, once; 0 otherwise.",
-           timeless=True, rule="SB105-stored"),
+           basis="account", rule="SB105-stored"),
+    Metric("first_answer_s", "First answer", "s", "lower", False, 2,
+           "Seconds from nothing to a server's first good answer, boots of hosts included.",
+           basis="start"),
+    Metric("cpu_ratio", "CPU time, one host over another", "", "neither", True, 2,
+           "CPU time that a host's processes took of the machine in the measured phase, over that "
+           "of another host.", basis="use"),
+    Metric("switches_per_request", "Context switches", "", "lower", True, 1,
+           "Context switches of a node's threads over the trial, by request.", basis="use"),
+    Metric("limit_kept", "Limit kept", "", "higher", True, 0,
+           "1 if a host with a limit of half a CPU used 0.40 to 0.55 CPUs and was stopped by the "
+           "limit; 0 otherwise.", basis="use"),
+    Metric("weight_kept", "Weight kept", "", "higher", True, 0,
+           "1 if a host with four times the weight of another took 3.2 to 5 times its CPU time; "
+           "0 otherwise.", basis="use"),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -15,7 +15,7 @@ from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, 
 from sizebook.model.errors import UsageError
 from sizebook.model.metrics import METRICS
 from sizebook.model.records import Scalar
-from sizebook.model.verdict import Verdict
+from sizebook.report.counting import tells, with_spared
 from sizebook.report.reported import reported_claim, reported_claims
 from sizebook.stats.decisions import (
     Assertion,
@@ -31,9 +31,6 @@ LEAST = 1.05
 """Least ratio that matters where a chapter states none and the noise floor is not wider."""
 SMOKE = "the smoke profile proves that it works, not how fast"
 COMPARABLE = "SB703-comparable"
-UNHURRIED: tuple[Verdict, ...] = ("valid", "noisy", "generator-bound", "no steady state")
-"""Verdicts of trials whose account is right, whatever their times are worth."""
-
 Levels = Mapping[str, Scalar]
 Pair = tuple[Levels, Levels]
 
@@ -106,7 +103,8 @@ def decide_claim(
 
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
     ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side
-    is valid, and stands for their mean; for bytes, doubts about time do not matter. Replicates are
+    is valid, and stands for their mean; doubts that do not touch what the metric rests on do not
+    matter (``checks.basis``), and the note then says so. Replicates are
     paired by block where both sides have the same blocks. ``least`` is the least ratio that
     matters; without it, what the noise ``floor`` can see with so many replicates, and 1.05 at
     least. ``relation`` tests another relation than the claim's wording has, and needs a ``note``
@@ -132,6 +130,7 @@ def decide_claim(
         for pair, found, block in zip(pairs, each, blocked, strict=True)
     )
     verdict, reason = _overall(total, comparisons)
+    every = [side for pair in sides for side in pair]
     ratio = total.ratio if verdict == "contradicted" or not any(blocked) else None
     outcome = ClaimOutcome(
         claim_id=claim.claim_id,
@@ -149,10 +148,10 @@ def decide_claim(
         least=margin,
         least_basis=basis,
         reported_ratio=claim.reported_ratio,
-        note=note,
+        note=with_spared(note, metric, _counted(every, known)),
         comparisons=comparisons,
     )
-    return Decided(outcome, _used([side for pair in sides for side in pair], known))
+    return Decided(outcome, _used(every, known))
 
 
 def decide_event_claim(
@@ -182,7 +181,8 @@ def decide_event_claim(
         for levels, found, block in zip(treatments, each, blocked, strict=True)
     )
     verdict, reason = _overall(combine_events(each), comparisons)
-    outcome = _without_effect(claim, chapter, event, verdict, reason, note, comparisons)
+    said = with_spared(note, event, _counted(sides, known))
+    outcome = _without_effect(claim, chapter, event, verdict, reason, said, comparisons)
     return Decided(outcome, _used(sides, known))
 
 
@@ -242,26 +242,6 @@ def _check_columns(claim: Claim, frame: pl.DataFrame, names: Iterable[str]) -> N
         raise _misuse(claim, f"{', '.join(missing)}", expected)
 
 
-def _counting(metric: str) -> tuple[Verdict, ...]:
-    """Return the verdicts of the trials that count for a metric.
-
-    How many bytes an answer has does not depend on whether time was measured well.
-    """
-    known = METRICS.get(metric)
-    return UNHURRIED if known is not None and known.timeless else ("valid",)
-
-
-def _answers(trial: Trial, metric: str) -> bool:
-    """Return whether a trial failed just because of what the metric tells: that is an answer.
-
-    What a claim says never to happen must not be left out when it has happened.
-    """
-    rule = METRICS[metric].rule if metric in METRICS else ""
-    if not rule or trial.verdict != "failed":
-        return False
-    return [one.rule for one in trial.judgement.failed() if one.verdict == "failed"] == [rule]
-
-
 def _read_side(
     frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
 ) -> _Side:
@@ -281,8 +261,7 @@ def _read_side(
         return _Side({}, (), (), "not run", f"no trial of {name_levels(levels)}")
     if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
         return _Side({}, bundles, (), "not run", SMOKE)
-    answers = [bundle for bundle in bundles if _answers(known[bundle], metric)]
-    telling = pl.col("verdict").is_in(_counting(metric)) | pl.col("bundle").is_in(answers)
+    telling = pl.col("bundle").is_in([one for one in bundles if tells(known[one], metric)])
     whole = rows.group_by("replicate", maintain_order=True).agg(
         ok=(telling & pl.col(metric).is_not_null()).all(),
         value=pl.col(metric).mean(),
@@ -359,6 +338,10 @@ def _overall(total: Decision, each: Sequence[Comparison]) -> tuple[ClaimVerdict,
     first = open_ones[0].reason
     many = f"{len(open_ones)} of {len(each)} comparisons: {first}"
     return verdict, many if len(each) > 1 else first
+
+
+def _counted(sides: Iterable[_Side], known: Mapping[str, Trial]) -> list[Trial]:
+    return [known[bundle] for bundle in dict.fromkeys(b for side in sides for b in side.valid)]
 
 
 def _used(sides: Iterable[_Side], known: Mapping[str, Trial]) -> tuple[Trial, ...]:

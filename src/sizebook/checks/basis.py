@@ -1,0 +1,40 @@
+"""Which doubts about a trial touch a metric: what it rests on decides.
+
+A host that took four seconds to boot did so however late the load generator was afterwards, and
+how often a limit stopped a host is counted right where the level of the latency is not known well.
+A trial that failed, or is stale, counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sizebook.checks import generator, load, machine, steady
+from sizebook.model.metrics import Basis
+from sizebook.model.verdict import VERDICTS, Finding, Judgement, Verdict
+
+MACHINE = (machine.steal.id, machine.swapping.id, machine.wall_clock.id, machine.host_clocks.id)
+"""Rules about the machine: they touch what was measured before the load, too."""
+PRECISION: Mapping[str, Verdict] = {
+    generator.generator_lag.id: "generator-bound",
+    load.samples.id: "noisy",
+    steady.steady.id: "noisy",
+}
+"""Findings about how well the times of requests are known: nothing is known less of what was used
+meanwhile. That a trial had not settled does touch it."""
+
+
+def verdict_on(judgement: Judgement, basis: Basis) -> Verdict:
+    """Return the worst verdict among the findings that touch a metric of this basis."""
+    if basis == "times":
+        return judgement.verdict
+    touching = {each.verdict for each in judgement.failed() if _touches(each, basis)} | {"valid"}
+    return next(verdict for verdict in VERDICTS if verdict in touching)
+
+
+def _touches(finding: Finding, basis: Basis) -> bool:
+    if finding.verdict in ("failed", "stale"):
+        return True
+    if basis == "use":
+        return PRECISION.get(finding.rule) != finding.verdict
+    return basis == "start" and finding.rule in MACHINE

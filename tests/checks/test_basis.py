@@ -1,0 +1,51 @@
+"""Which doubts touch what a metric rests on."""
+
+from __future__ import annotations
+
+import pytest
+
+from sizebook.checks import RULES
+from sizebook.checks.basis import MACHINE, PRECISION, verdict_on
+from sizebook.model.verdict import VERDICTS, Finding, Judgement
+
+
+def judged(*failed: tuple[str, str]) -> Judgement:
+    """Return the judgement of a trial in which these rules did not pass, with these verdicts."""
+    findings = [Finding(rule.id, True, "") for rule in RULES]
+    findings += [Finding(rule, False, "", verdict=verdict) for rule, verdict in failed]
+    said = {verdict for _, verdict in failed} | {"valid"}
+    return Judgement(next(each for each in VERDICTS if each in said), tuple(findings))
+
+
+@pytest.mark.parametrize(
+    ("failed", "times", "use", "start", "account"),
+    [
+        ([], "valid", "valid", "valid", "valid"),
+        ([("SB601-steady", "noisy")], "noisy", "valid", "valid", "valid"),
+        ([("SB601-steady", "no steady state")], "no steady state", "no steady state", "valid",
+         "valid"),
+        ([("SB202-generator-lag", "generator-bound")], "generator-bound", "valid", "valid",
+         "valid"),
+        ([("SB204-ceiling", "generator-bound")], "generator-bound", "generator-bound", "valid",
+         "valid"),
+        ([("SB401-steal", "noisy")], "noisy", "noisy", "noisy", "valid"),
+        ([("SB405-readings", "noisy")], "noisy", "noisy", "valid", "valid"),
+        ([("SB602-jit", "noisy"), ("SB501-samples", "noisy")], "noisy", "noisy", "valid", "valid"),
+        ([("SB301-errors", "failed"), ("SB601-steady", "noisy")], "failed", "failed", "failed",
+         "failed"),
+        ([("SB900-stale", "stale")], "stale", "stale", "stale", "stale"),
+    ],
+)  # fmt: skip
+def test_doubts_touch_what_they_are_about(failed, times, use, start, account):
+    """The verdict for each kind of metric; what failed or is stale touches all."""
+    judgement = judged(*failed)
+    expected = {"times": times, "use": use, "start": start, "account": account}
+    assert {basis: verdict_on(judgement, basis) for basis in expected} == expected
+
+
+def test_the_rules_that_it_names_have_such_verdicts():
+    """A rule that is named here and gives another verdict by now would spare nothing."""
+    known = {rule.id: rule for rule in RULES}
+    assert set(MACHINE) | set(PRECISION) <= set(known)
+    worse = {name: known[name].verdict for name in PRECISION}
+    assert worse == {**PRECISION, "SB601-steady": "no steady state"}
