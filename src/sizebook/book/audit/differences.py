@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from sizebook.report.chart import MIME
 _OF_THE_RUN = ("commit", "harness", "sha256")
 """Fields of the evidence that say how it was made, or follow from what is compared anyway."""
 _LETTERS = 80
+_LAST_BITS = 1e-12
+"""Share by which numbers may differ: a sum depends on the order of its terms, and that on the file
+in which they lie."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ def find_difference(shown: Output, made: Output) -> Difference | None:
     """Return how a page's result differs from its replay, None if it does not.
 
     Compared are the record, everything that is shown, and the evidence but for the commit, the
-    version and the folder that the bundles came from.
+    version and the folder that the bundles came from. Numbers may differ in their last bits.
     """
     for part, one, other in zip(
         ("", "shown as ", "evidence "), _parts(shown), _parts(made), strict=True
@@ -38,6 +42,11 @@ def find_difference(shown: Output, made: Output) -> Difference | None:
         if found is not None:
             return Difference(part + found.where, found.shown, found.made)
     return None
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are the same, but for the last bits of numbers."""
+    return _first(one, other, "") is None
 
 
 def _parts(output: Output) -> tuple[Any, Any, Any]:
@@ -81,6 +90,8 @@ def _first(one: Any, other: Any, where: str) -> Difference | None:
             return _first_of_lists(one, other, where)
         case str(), str() if one != other:
             return Difference(where, *first_difference(one, other))
+        case float(), float() if math.isclose(one, other, rel_tol=_LAST_BITS):
+            return None
     if type(one) is type(other) and one == other:
         return None
     return Difference(where, _words(one), _words(other))

@@ -17,7 +17,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from sizebook.book.audit.bundles import AuditedBundle
-from sizebook.book.audit.differences import find_difference
+from sizebook.book.audit.differences import find_difference, is_same
 from sizebook.book.audit.findings import AuditReport, Item
 from sizebook.book.audit.outputs import ExecutedPage, Output, read_page
 from sizebook.book.audit.pages import cited_by
@@ -239,7 +239,7 @@ def _compare_numbers(page: ExecutedPage, shown: Output, made: Output, report: Au
     differing = [
         key
         for key in [*said, *(key for key in again if key not in said)]
-        if said.get(key) != again.get(key)
+        if not is_same(said.get(key), again.get(key))
     ]
     for key in differing:
         one, other = (_number_words(each.get(key)) for each in (said, again))
