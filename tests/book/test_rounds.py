@@ -1,6 +1,7 @@
 """Published rounds: a SYNTHETIC chapter published once, then read, audited, spoilt, refused."""
 
 import hashlib
+import io
 import json
 import shutil
 import socket
@@ -214,6 +215,22 @@ def test_private_things_are_found(text, words):
     known = {b"0123456789abcdef": "the value of MY_TOKEN"}
     found = [each.words for each in find_private({"x": text.encode()}, known)]
     assert [each[: len(words)] for each in found] == ([words] if words else [])
+
+
+def test_numbers_that_look_like_mail_are_numbers():
+    """Texts in a table are looked at, bytes of its numbers are not; a broken one is, as it is."""
+    looks = np.frombuffer(b"for sam@somewhere.net, a", dtype=np.int64)
+    stream = io.BytesIO()
+    pl.DataFrame({"value": looks}).write_parquet(stream, compression="uncompressed")
+    assert bytes(looks) in stream.getvalue()
+    assert list(find_private({"x": stream.getvalue()}, {})) == []
+    assert [each.words for each in find_private({"x": stream.getvalue()[:-9]}, {})] == [
+        "an address of mail"
+    ]
+    pl.DataFrame({"value": ["sam@somewhere.net"]}).write_parquet(stream := io.BytesIO())
+    assert [each.words for each in find_private({"x": stream.getvalue()}, {})] == [
+        "an address of mail"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ what looks private anywhere, such as addresses of mail and of machines.
 from __future__ import annotations
 
 import getpass
+import io
 import ipaddress
 import os
 import re
@@ -14,6 +15,8 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import polars as pl
 
 _NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "docker", "local"} | {
     "bare", "container", "guest", "host", "machine", "node", "server", "client", "database", "book",
@@ -33,6 +36,8 @@ _KEYS = re.compile(
 )
 _DRAWN = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
 """Drawings are full of numbers; their words stand in the specification beside them."""
+_TABLE = b"PAR1"
+"""How a Parquet file begins. Some bytes of a million numbers look like an address of mail."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def find_private(
         for text, what in secrets.items():
             if text in data and _stands_alone(text, data):
                 yield Private(name, what)
-        plain = _DRAWN.sub(b"", data)
+        plain = _words_of_table(data) if data.startswith(_TABLE) else _DRAWN.sub(b"", data)
         yield from (Private(name, words) for words in _looks_private(plain))
 
 
@@ -79,6 +84,20 @@ def _looks_private(data: bytes) -> Iterator[str]:
         yield "an address of a machine in the internet"
     if _KEYS.search(data):
         yield "a key or token"
+
+
+def _words_of_table(data: bytes) -> bytes:
+    """Return the names of a table's columns and the texts in it, a line each.
+
+    What cannot be read as a table is returned as it is.
+    """
+    try:
+        frame = pl.read_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
+    except pl.exceptions.PolarsError:
+        return data
+    texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String))
+    words = [*frame.columns, *(text for column in texts for text in column.unique() if text)]
+    return "\n".join(words).encode()
 
 
 def _is_outside(text: str) -> bool:
