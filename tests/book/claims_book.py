@@ -15,6 +15,7 @@ import polars as pl
 from sample_book import HOSTILE, PROJECT, capture, make_sample_book
 
 from sizebook.model.claim import own_claim
+from sizebook.model.verdict import Judgement
 from sizebook.report.page import Page
 from sizebook.store import Project
 
@@ -130,7 +131,9 @@ def trials_of(frame: pl.DataFrame) -> list[Any]:
     record = SimpleNamespace(trial=trial, fingerprints=prints, generator=None)
     return [
         SimpleNamespace(
-            verdict=verdict, bundle=SimpleNamespace(id=bundle, sha256="a" * 64, record=record)
+            verdict=verdict,
+            judgement=Judgement(verdict, ()),
+            bundle=SimpleNamespace(id=bundle, sha256="a" * 64, record=record),
         )
         for bundle, verdict in frame.select("bundle", "verdict").iter_rows()
     ]
