@@ -6,15 +6,14 @@ import pytest
 
 from sizebook.checks import RULES
 from sizebook.checks.basis import MACHINE, PRECISION, verdict_on
-from sizebook.model.verdict import VERDICTS, Finding, Judgement
+from sizebook.model.verdict import Finding, Judgement, worst_of
 
 
 def judged(*failed: tuple[str, str]) -> Judgement:
     """Return the judgement of a trial in which these rules did not pass, with these verdicts."""
     findings = [Finding(rule.id, True, "") for rule in RULES]
     findings += [Finding(rule, False, "", verdict=verdict) for rule, verdict in failed]
-    said = {verdict for _, verdict in failed} | {"valid"}
-    return Judgement(next(each for each in VERDICTS if each in said), tuple(findings))
+    return Judgement(worst_of(verdict for _, verdict in failed), tuple(findings))
 
 
 @pytest.mark.parametrize(

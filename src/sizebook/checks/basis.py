@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from sizebook.checks import generator, load, machine, steady
 from sizebook.model.metrics import Basis
-from sizebook.model.verdict import VERDICTS, Finding, Judgement, Verdict
+from sizebook.model.verdict import Finding, Judgement, Verdict, worst_of
 
 MACHINE = (machine.steal.id, machine.swapping.id, machine.wall_clock.id, machine.host_clocks.id)
 """Rules about the machine: they touch what was measured before the load, too."""
@@ -28,8 +28,7 @@ def verdict_on(judgement: Judgement, basis: Basis) -> Verdict:
     """Return the worst verdict among the findings that touch a metric of this basis."""
     if basis == "times":
         return judgement.verdict
-    touching = {each.verdict for each in judgement.failed() if _touches(each, basis)} | {"valid"}
-    return next(verdict for verdict in VERDICTS if verdict in touching)
+    return worst_of(each.verdict for each in judgement.failed() if _touches(each, basis))
 
 
 def _touches(finding: Finding, basis: Basis) -> bool:

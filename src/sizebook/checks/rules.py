@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sizebook.model.errors import BundleError
-from sizebook.model.verdict import VERDICTS, Finding, Judgement, Verdict
+from sizebook.model.verdict import Finding, Judgement, Verdict, worst_of
 from sizebook.store import Bundle
 from sizebook.store.asking import ask_all
 from sizebook.store.derived import derive
@@ -72,5 +72,4 @@ def judge_by(rules: Sequence[Rule], bundle: Bundle) -> Judgement:
     """Return all findings, in the rules' order, and the worst verdict among them."""
     # The last first: they are the longest, and those that need no requests fill the wait for them.
     findings = tuple(reversed(ask_all(reversed(rules), bundle)))
-    said = {finding.verdict for finding in findings} | {"valid"}
-    return Judgement(next(verdict for verdict in VERDICTS if verdict in said), findings)
+    return Judgement(worst_of(finding.verdict for finding in findings), findings)

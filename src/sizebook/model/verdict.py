@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +18,12 @@ VERDICTS: tuple[Verdict, ...] = (
     "valid",
 )
 """Worst first: a trial carries the worst of what its checks say."""
+
+
+def worst_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of some verdicts, valid if there are none."""
+    said = {*verdicts, "valid"}
+    return next(verdict for verdict in VERDICTS if verdict in said)
 
 
 @dataclass(frozen=True)
