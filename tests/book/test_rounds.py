@@ -21,6 +21,7 @@ from sizebook.book.audit.outputs import read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
+from sizebook.book.compared.trials import absolute
 from sizebook.book.published import publishing
 from sizebook.book.published.choosing import choose
 from sizebook.book.published.pages import take_page
@@ -29,6 +30,8 @@ from sizebook.book.published.signing import verify
 from sizebook.checks import judge
 from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
+from sizebook.report.trial_frame import find_span
+from sizebook.report.trial_windows import show_requests
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
@@ -47,6 +50,13 @@ def tree(folder: Path) -> dict[str, bytes]:
     """Return the files below a folder."""
     return {p.relative_to(folder).as_posix(): p.read_bytes()
             for p in sorted(folder.rglob("*")) if p.is_file()}  # fmt: skip
+
+
+def _shown(bundle):
+    """Return what the page of a trial shows of its requests."""
+    return show_requests(
+        bundle, find_span(bundle), bundle.record.execution.phase("measured").begin_ns
+    )
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +88,15 @@ def test_a_published_page_is_proved_by_bundles_without_rows(published, measured)
     view = open_published(project)
     for path in find_bundles(view):
         slim, whole = open_bundle(path), open_bundle(measured / "data/runs/tiny" / path.name)
-        assert slim.left_out == ("requests.parquet",)
+        assert slim.left_out == ("counters.parquet", "latency.hlog", "requests.parquet")
+        assert {*slim.instead} == {"counters.json", "phases.hlog"}
         assert slim.sha256 == whole.sha256
         assert slim.columns.height == whole.columns.height
-        assert_frame_equal(slim.counters, whole.counters)
+        assert_frame_equal(slim.counters, whole.counters, check_row_order=False)
+        assert absolute(slim) == absolute(whole) != {}
+        seen = [_shown(each) for each in (slim, whole)]
+        assert_frame_equal(seen[0].course.windows, seen[1].course.windows)
+        assert_frame_equal(seen[0].distribution.points, seen[1].distribution.points)
         assert judge(slim) == judge(whole)
         assert measures.throughput_per_s(slim) == measures.throughput_per_s(whole)
         with pytest.raises(BundleError, match=r"without requests\.parquet"):

@@ -24,6 +24,7 @@ from sizebook.model.bundle import Fingerprints
 from sizebook.store import Bundle, Project, find_project
 
 HERE = Fingerprints(stack="", jvm="", locustfile="", machine="")
+THERE = HERE.model_copy(update={"machine": "there"})
 
 
 @pytest.fixture
@@ -53,6 +54,13 @@ class Bundles:
         return write_synthetic(
             self.folder, name, spec=spec, facts=facts, outcome=outcome, rows=rows
         )
+
+
+def _made_anew(bundle: Bundle, started: str, **prints: str) -> Bundle:
+    """Return a bundle as if it had been measured at another time, with other fingerprints."""
+    record = with_fingerprints(bundle, **prints).record
+    execution = record.execution.model_copy(update={"started_utc": started})
+    return Bundle(bundle.path, record.model_copy(update={"execution": execution}))
 
 
 @pytest.fixture
@@ -154,6 +162,38 @@ def test_the_noise_floor_comes_from_the_first_trial_of_each_jvm(
     floor = calibration.find_floor(project)
     assert (floor.treatments, floor.replicates) == (2, 6)
     assert floor.relative_sd == pytest.approx(0.0126, abs=0.001)
+
+
+def test_a_pages_floor_is_that_of_its_machine_and_day(
+    project: Project, bundles: Bundles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest calibration of its trials' machine in their time counts, whatever follows."""
+    days = {"first": 1, "second": 3, "elsewhere": 4, "third": 5}
+    made: list[Bundle] = []
+    for scale, (name, day) in enumerate(days.items(), start=1):
+        machine = "there" if name == "elsewhere" else ""
+        for block in range(3):
+            treatment = {"name": "A", "pass": 1}
+            bundle = bundles.add("aa", 100 + scale * block, treatment, replicate=block)
+            started = f"2026-01-0{day}T00:00:0{block}Z"
+            made.append(_made_anew(bundle, started, machine=machine, stack=name))
+    monkeypatch.setattr(calibration, "readable_bundles", lambda _: made)
+
+    def floor_of(machine: str, day: int) -> float | None:
+        trial = _made_anew(made[0], f"2026-01-0{day}T12:00:00Z", machine=machine)
+        return calibration.find_floor(project, trials=(trial,)).relative_sd
+
+    def like(scale: int) -> Any:
+        values = [100.0 + scale * block for block in range(3)]
+        return pytest.approx(np.std(values, ddof=1) / np.mean(values), rel=0.05)
+
+    monkeypatch.setattr(calibration, "present_fingerprints", lambda *_: THERE)
+    assert floor_of("", 1) == like(1)
+    assert floor_of("", 4) == like(2)
+    assert floor_of("", 9) == like(4)
+    assert floor_of("there", 9) == floor_of("there", 1) == like(3)  # measured before: the first
+    assert floor_of("nowhere", 9) is None
+    assert calibration.find_floor(project).relative_sd == like(3)
 
 
 def test_what_is_measured_first_is_a_trial_of_the_calibration_chapter() -> None:

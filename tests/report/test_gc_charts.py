@@ -7,8 +7,8 @@ from sizebook.gclog import read_gc_log, summarise
 from sizebook.gclog.course import heap_course, overhead_course
 from sizebook.report import gc_charts
 from sizebook.report.chart import prepare_chart, render_svg
+from sizebook.report.trial_frame import Span
 from sizebook.report.trial_gc import draw_gc_logs
-from sizebook.report.trial_windows import Span
 
 BARE = {
     "no collection": b"[0.1s][info][gc] Using G1\n",

@@ -19,17 +19,14 @@ from synthetic_bundles import BEGIN, END, MEASURED, S, closed_rows, rows_from
 from sizebook.probes.registry import COUNTERS, find_counter
 from sizebook.report import trial_charts
 from sizebook.report.trial_counters import MOST_POINTS, MOST_SERIES, Drawn, draw_counters
+from sizebook.report.trial_frame import Frame, Span, find_span, make_frame
 from sizebook.report.trial_panels import PANELS
 from sizebook.report.trial_windows import (
     MOST_WINDOWS,
-    Frame,
     Requests,
-    Span,
     choose_width_ns,
     distribute,
-    find_span,
     follow_course,
-    make_frame,
     read_requests,
 )
 from sizebook.store import Bundle

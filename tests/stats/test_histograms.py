@@ -15,6 +15,7 @@ from sizebook.stats.histograms import (
     merge_intervals,
     read_interval_log,
     write_interval_log,
+    write_phase_log,
 )
 
 S = 1_000_000_000
@@ -72,6 +73,28 @@ def test_percentiles_survive_the_file(tmp_path):
     exact = np.sort(good.to_numpy())[ranks - 1]
     assert merged.total_count == good.len()
     assert hdr.percentiles_ns(merged, [50, 95, 99]) == pytest.approx(exact, rel=1e-3)
+
+
+def test_phases_hold_what_their_seconds_hold(tmp_path):
+    """One line for each phase, outcome and name, from its first second to its last; sums agree."""
+    write_interval_log(tmp_path / "latency.hlog", requests(service_share=0.5), ORIGIN)
+    seconds = read_interval_log(tmp_path / "latency.hlog")
+    lines = write_phase_log(tmp_path / "phases.hlog", reversed(seconds), ORIGIN)
+    phases = read_interval_log(tmp_path / "phases.hlog")
+    words = [(one.quantity, one.phase, one.outcome, one.name) for one in phases]
+    assert len({*words}) == len(words) == lines == 2 * 2 * 2 * 3
+    for quantity in ("latency", "service"):
+        for more in ({}, {"phase": None, "outcome": None}, {"name": "x", "outcome": "failed"}):
+            whole, parts = (
+                merge_intervals(each, quantity=quantity, **more) for each in (phases, seconds)
+            )
+            assert whole.get_total_count() == parts.get_total_count() > 0
+            assert whole.equals(parts)
+    measured = [one for one in phases if one.phase == "measured"]
+    assert {(one.begin_ns - ORIGIN) // S for one in measured} <= {2, 3}
+    assert {(one.begin_ns + one.length_ns - ORIGIN) // S for one in measured} <= {4, 5}
+    again = HistogramLogReader(str(tmp_path / "phases.hlog"), hdr.new_histogram())
+    assert again.get_next_interval_histogram().get_total_count() == phases[0].total_count
 
 
 def test_service_times_are_kept_where_they_differ(tmp_path):

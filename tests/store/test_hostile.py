@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from synthetic_bundles import BEGIN, END, MEASURED, MakeBundle
 from tampered import change_record, put_file, set_field
 
+from sizebook.model.bundle import FileRecord
 from sizebook.model.errors import BundleError
-from sizebook.store import find_bundles, open_bundle
+from sizebook.store import Bundle, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle, verify_file
+from sizebook.store.counter_file import write_counters
 from sizebook.store.left_out import LEFT_OUT, write_left_out
 from sizebook.store.record_file import MOST_RECORD_BYTES, parse_record
 
+ANY_FILE = json.dumps({"sha256": "0" * 64, "bytes": 1})
 DAY = 24 * 3600 * 10**9
 
 
@@ -335,6 +340,8 @@ def test_a_bundle_may_come_without_its_requests(folder: Path) -> None:
         ('{"files":["../x"]}', "unknown to trial.json"),
         ('{"files":["requests.parquet"]}', "says is not there"),
         ('{"files":["requests.parquet"],"more":1}', "extra inputs"),
+        ('{"files":[],"instead":{"counters.json":' + ANY_FILE + "}}", "stands for no other file"),
+        ('{"files":["requests.parquet"],"instead":{"x.json":' + ANY_FILE + "}}", "for no other"),
         ('{"version":2,"files":[]}', "version"),
         ("{", "json"),
         ("[" * 100_000, "recursion"),
@@ -344,6 +351,39 @@ def test_what_may_not_be_left_out(folder: Path, text: str, message: str) -> None
     """Counters, unknown names, and a file that is there nevertheless."""
     (folder / LEFT_OUT).write_text(text)
     refuse(folder, message)
+
+
+def test_readings_may_come_in_another_form(folder: Path) -> None:
+    """With their own checksum, and values and times that are looked at as ever."""
+    whole = open_bundle(folder)
+    counters = whole.counters
+    put = _stand_in(folder, write_counters(counters))
+    verify_bundle(put)
+    assert put.has_counters
+    assert put.left_out == ("counters.parquet",)
+    assert set(put.record.files) == {"counters.json", "requests.parquet"}
+    assert put.counters.sort("metric", "time_ns").equals(counters.sort("metric", "time_ns"))
+    (folder / "counters.json").write_bytes(write_counters(counters).replace(b"1", b"2"))
+    with pytest.raises(BundleError, match=r"counters\.json whose checksum is not the recorded one"):
+        _ = open_bundle(folder).counters
+    for rows, message in (
+        (counters.with_columns(pl.col("time_ns") * 0 + 2**61), "time_ns from"),
+        (counters.with_columns(metric=pl.lit("x" * 501, pl.Categorical)), "a word of 501"),
+    ):
+        odd = _stand_in(folder, write_counters(rows))
+        with pytest.raises(BundleError, match=message):
+            _ = odd.counters
+    with pytest.raises(BundleError, match="no form that is known"):
+        _ = _stand_in(folder, b"{}").counters
+
+
+def _stand_in(folder: Path, data: bytes) -> Bundle:
+    """Return the bundle with a ``counters.json`` instead of its table."""
+    (folder / "counters.parquet").unlink(missing_ok=True)
+    (folder / "counters.json").write_bytes(data)
+    file = FileRecord(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
+    (folder / LEFT_OUT).write_bytes(write_left_out(["counters.parquet"], {"counters.json": file}))
+    return open_bundle(folder)
 
 
 def test_what_an_error_says_steers_no_terminal(folder: Path) -> None:

@@ -34,15 +34,9 @@ from sizebook.model.plain_text import show_plainly
 from sizebook.report import trial_charts
 from sizebook.report.gc_logs import gc_logs
 from sizebook.report.trial_counters import Counters, draw_counters
+from sizebook.report.trial_frame import Span, find_span, make_frame
 from sizebook.report.trial_gc import GROUP, draw_gc_logs
-from sizebook.report.trial_windows import (
-    Span,
-    distribute,
-    find_span,
-    follow_course,
-    make_frame,
-    read_requests,
-)
+from sizebook.report.trial_windows import show_requests
 from sizebook.store import Bundle, open_bundle
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -193,11 +187,8 @@ def _charts(bundle: Bundle) -> dict[str, Any]:
     }  # fmt: skip
     if span is None:
         return shown
-    requests = read_requests(bundle)
-    course = follow_course(requests, span)
-    measured = bundle.record.execution.phase("measured")
-    from_ns = max(crop_ns or 0, measured.begin_ns if measured else 0)
-    distribution = distribute(requests, from_ns)
+    requests = show_requests(bundle, span, _counts_from(bundle, crop_ns))
+    course, distribution = requests.course, requests.distribution
     counters, trouble = _counters(bundle, span)
     times = [
         t
@@ -216,6 +207,17 @@ def _charts(bundle: Bundle) -> dict[str, Any]:
     shown["counters"] = trial_charts.counter_charts(counters, frame)
     shown["zero"] = counters.zero
     return shown
+
+
+def ask_requests(bundle: Bundle) -> None:
+    """Ask of a trial's requests what its page shows, so that a rehearsal notes it."""
+    if (span := find_span(bundle)) is not None:
+        show_requests(bundle, span, _counts_from(bundle, _steady(bundle)[1]))
+
+
+def _counts_from(bundle: Bundle, crop_ns: int | None) -> int:
+    measured = bundle.record.execution.phase("measured")
+    return max(crop_ns or 0, measured.begin_ns if measured else 0)
 
 
 def _counters(bundle: Bundle, span: Span) -> tuple[Counters, str]:

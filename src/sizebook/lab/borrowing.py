@@ -23,14 +23,15 @@ def borrow_trials(
     *,
     profile: str,
     mark: Mark,
-    floor: float | None = None,
+    floor: Callable[[Sequence[Bundle]], float | None] = lambda _: None,
 ) -> Trials:
     """Return the trials of another chapter's design as far as ``bundles`` have them; maybe none.
 
     Of each treatment the latest specification counts with the sources that it was measured with:
     replicates that were measured otherwise are left out, as they are no sisters. The design is put
     together from what was measured: a treatment that lacks a block which others have is expected,
-    one that was never measured cannot be.
+    one that was never measured cannot be. ``floor`` is asked for the relative scatter of trials
+    like these.
     """
     specs = ((bundle, bundle.record.trial) for bundle in bundles)
     known = [
@@ -44,7 +45,7 @@ def borrow_trials(
     blocks = 1 + max((bundle.record.trial.replicate for bundle in found), default=0)
     design = _design(experiment, kept, blocks)
     trials = [mark(bundle) for bundle in found]
-    return Trials(design, trials, len(kept) * blocks, floor)
+    return Trials(design, trials, len(kept) * blocks, floor(found))
 
 
 def _alike(bundles: Sequence[Bundle]) -> dict[Levels, list[Bundle]]:

@@ -26,7 +26,6 @@ from sizebook.model.criterion import Criterion
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals
 from sizebook.model.records import Scalar
-from sizebook.model.trial import TrialSpec
 from sizebook.stats.noise import NoiseFloor, noise_floor
 from sizebook.stats.search import boundary, next_level
 from sizebook.store import Bundle, Project
@@ -213,46 +212,71 @@ def _highest_kept(tried: Iterable[Bundle]) -> float | None:
     return float(levels[last]) if ahead is None and last is not None else None
 
 
-def find_floor(project: Project, measure: Measure = good_per_s) -> NoiseFloor:
-    """Return the noise floor of a metric from this machine's A/A trials.
+def find_floor(
+    project: Project, measure: Measure = good_per_s, trials: Sequence[Bundle] = ()
+) -> NoiseFloor:
+    """Return the noise floor of a metric by the A/A trials of one calibration.
 
-    The first trial of each fresh JVM counts. Without any trials there is no floor, and the result
-    says why.
+    That is the newest one on the machine of ``trials`` when these were made, or the first after
+    them; without trials the newest of this machine. So a page says the same of its trials however
+    often, and on whatever other machine, is calibrated later. The first trial of each fresh JVM
+    counts. Without any there is no floor, and the result says why.
     """
-    groups = _by_level(_calibrated(project, AA), "name").values()
+    groups = _by_level(_calibrated(project, AA, trials), "name").values()
     first = [[b for b in bundles if b.record.trial.treatment.get("pass", 1) == 1]
              for bundles in groups]  # fmt: skip
     values = [[value for b in bundles if (value := measure(b)) is not None] for bundles in first]
     return noise_floor(values)
 
 
-def _calibrated(project: Project, experiment: str) -> list[Bundle]:
-    """Return the calibration's completed trials of the most thorough profile there is."""
+def _calibrated(project: Project, experiment: str, trials: Sequence[Bundle] = ()) -> list[Bundle]:
+    """Return a calibration's completed trials of the most thorough profile there is."""
+    every = readable_bundles(project.runs / CHAPTER)
+    there = [bundle for bundle in every if _completed(bundle, experiment)]
+    newest = max((_started(bundle) for bundle in trials), default=None)
+    made_on = {b.record.fingerprints.machine for b in trials if _started(b) == newest}
+    machine = min(made_on, default=None)
+    if machine is None and taken_as_measured() and there:
+        machine = max(there, key=_started).record.fingerprints.machine
     best: dict[str, list[Bundle]] = defaultdict(list)
-    there = readable_bundles(project.runs / CHAPTER)
     for bundle in there:
-        spec = bundle.record.trial
-        if (
-            spec.experiment == experiment
-            and spec.purpose == "measured"
-            and bundle.record.outcome == "completed"
-            and _same_instrument(bundle.record.fingerprints, _now(project, spec, there))
-        ):
-            best[spec.profile].append(bundle)
-    return best[max(best, key=list(PROFILES).index)] if best else []
+        now = present_fingerprints(project, bundle.record.trial)
+        if _same_instrument(bundle.record.fingerprints, now, machine):
+            best[bundle.record.trial.profile].append(bundle)
+    chosen = best[max(best, key=list(PROFILES).index)] if best else []
+    return one_calibration(chosen, newest)
 
 
-def _now(project: Project, spec: TrialSpec, there: Sequence[Bundle]) -> Fingerprints:
-    """Return the fingerprints of a measurement here and now.
+def one_calibration(bundles: Iterable[Bundle], newest: str | None) -> list[Bundle]:
+    """Return the trials of the last calibration that began before a time, else of the first.
 
-    A replay of what was measured elsewhere takes its machine, as its calibration says it.
+    Trials of one calibration were made by one harness, of one stack, in one way.
     """
-    now = present_fingerprints(project, spec)
-    if not taken_as_measured():
-        return now
-    then = max(there, key=lambda one: one.record.execution.started_utc).record.fingerprints
-    kept = {"machine": then.machine, "capture_version": then.capture_version}
-    return now.model_copy(update=kept)
+    made: dict[object, list[Bundle]] = defaultdict(list)
+    for bundle in bundles:
+        prints = bundle.record.fingerprints
+        way = prints.stack, prints.capture_version, bundle.record.versions.get("sizebook")
+        made[way].append(bundle)
+    begins = {way: min(map(_started, each)) for way, each in made.items()}
+    before = {way: begin for way, begin in begins.items() if newest is None or begin <= newest}
+    if before:
+        return made[max(before, key=lambda way: before[way])]
+    return made[min(begins, key=lambda way: begins[way])] if begins else []
+
+
+def tells_noise(bundle: Bundle) -> bool:
+    """Return whether a trial of the calibration is one of those that give the noise floor."""
+    return _completed(bundle, AA)
+
+
+def _completed(bundle: Bundle, experiment: str) -> bool:
+    spec = bundle.record.trial
+    measured = spec.experiment == experiment and spec.purpose == "measured"
+    return measured and bundle.record.outcome == "completed"
+
+
+def _started(bundle: Bundle) -> str:
+    return bundle.record.execution.started_utc
 
 
 def _by_level(bundles: Iterable[Bundle], factor: str) -> dict[Scalar, list[Bundle]]:
@@ -262,10 +286,13 @@ def _by_level(bundles: Iterable[Bundle], factor: str) -> dict[Scalar, list[Bundl
     return dict(groups)
 
 
-def _same_instrument(then: Fingerprints, now: Fingerprints) -> bool:
-    return (then.machine, then.hosts, then.locustfile, then.capture_version) == (
-        now.machine,
-        {},
-        now.locustfile,
-        now.capture_version,
-    )
+def _same_instrument(then: Fingerprints, now: Fingerprints, machine: str | None) -> bool:
+    """Return whether a generator was measured as it is here and now.
+
+    ``machine`` is the one that counts instead of this one; how it was captured there is as it was.
+    """
+    if (then.hosts, then.locustfile) != ({}, now.locustfile):
+        return False
+    if machine is not None:
+        return then.machine == machine
+    return (then.machine, then.capture_version) == (now.machine, now.capture_version)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from sizebook.checks.sets import good_per_s
 from sizebook.lab.archive import (
     Archive,
     mark_trial,
@@ -182,7 +183,7 @@ class ChapterLab:
         else:  # a page that only borrows has no trials to be found
             found = ()
         self._found = found
-        floor = find_floor(self.project).relative_sd
+        floor = self.noise_floor().relative_sd
         return {name: entry.trials(found, floor) for name, entry in self._entries.items()}
 
     def borrow(self, chapter: str, experiment: str) -> Trials:
@@ -203,7 +204,7 @@ class ChapterLab:
             experiment,
             profile=self.profile.name,
             mark=lambda bundle: mark_trial(self.project, bundle, own),
-            floor=find_floor(self.project).relative_sd,
+            floor=lambda trials: find_floor(self.project, trials=trials).relative_sd,
         )
 
     def _lent(self, chapter: str) -> Sequence[Bundle]:
@@ -246,12 +247,14 @@ class ChapterLab:
         facts = newest.facts.items() if newest is not None else ()
         return {name.removeprefix(LACKS): str(why) for name, why in facts if name.startswith(LACKS)}
 
-    def noise_floor(self, measure: Measure) -> NoiseFloor:
-        """Return how far trials of one treatment lie apart here, by the calibration's A/A trials.
+    def noise_floor(self, measure: Measure = good_per_s) -> NoiseFloor:
+        """Return how far trials of one treatment lie apart, by the calibration's A/A trials.
 
-        Without a calibration on this machine there is no floor, and the result says why.
+        On the machine of the chapter's trials; where that was not calibrated there is no floor,
+        and the result says why.
         """
-        return find_floor(self.project, measure)
+        found = [trial.bundle for trial in self._found or ()]
+        return find_floor(self.project, measure, found)
 
     def _measured(self, archive: Archive) -> Archive:
         """Measure what is due, and again what the machine interfered with; newest ones count."""

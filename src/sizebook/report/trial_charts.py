@@ -18,7 +18,8 @@ import polars as pl
 from sizebook.probes.registry import COUNTERS
 from sizebook.report.theme import PALETTE, sizebook_theme, treatment_slots
 from sizebook.report.trial_counters import Counters, Drawn, Point
-from sizebook.report.trial_windows import Course, Distribution, Frame
+from sizebook.report.trial_frame import Frame
+from sizebook.report.trial_windows import Course, Distribution
 
 _SMALL_PX = 96
 _LARGE_PX = 170

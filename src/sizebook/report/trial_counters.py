@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sizebook.report.trial_frame import Span
 from sizebook.report.trial_panels import PANELS, Panel, Term
-from sizebook.report.trial_windows import Span
 from sizebook.store import Bundle
 from sizebook.store.readings import Series
 

@@ -9,8 +9,8 @@ import polars as pl
 from sizebook.gclog import GcLog
 from sizebook.gclog.course import heap_course
 from sizebook.report.trial_counters import MOST_POINTS, MOST_SERIES, Drawn, Point
+from sizebook.report.trial_frame import Span
 from sizebook.report.trial_panels import Panel, Term
-from sizebook.report.trial_windows import Span
 
 GROUP = "Garbage collection"
 _LOG = (Term("gc log", (), value=True),)

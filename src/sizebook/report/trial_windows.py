@@ -1,12 +1,13 @@
 """One trial over time, in windows, and its latency distribution.
 
 Both come from the bundle's requests or, where a bundle came without them, from its histogram log:
-that knows the second in which a request was due, not the one in which it ended.
+that knows the second in which a request was due, not the one in which it ended. Of a published
+trial its digest tells them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import BundleError
+from sizebook.report.trial_frame import Span, find_span
 from sizebook.stats import hdr
 from sizebook.stats.histograms import (
     SECOND_NS,
@@ -27,6 +28,7 @@ from sizebook.stats.histograms import (
 from sizebook.stats.quantiles import highest_supported, least_samples
 from sizebook.store import Bundle
 from sizebook.store.bundles import HISTOGRAMS, REQUESTS, verify_file
+from sizebook.store.derived import derived
 
 MOST_WINDOWS = 120
 WANTED = ((30, 10), (250, 20))
@@ -47,34 +49,6 @@ _WINDOW_COLUMNS = {
     "median_ms": pl.Float64,
     "upper_ms": pl.Float64,
 }
-
-
-@dataclass(frozen=True)
-class Span:
-    """From the first phase's begin to the last one's end, CLOCK_MONOTONIC ns."""
-
-    begin_ns: int
-    end_ns: int
-
-    @property
-    def length_s(self) -> float:
-        """Length in seconds."""
-        return (self.end_ns - self.begin_ns) / 1e9
-
-    def seconds(self, time_ns: int) -> float:
-        """Return a time as seconds since the span's begin."""
-        return (time_ns - self.begin_ns) / 1e9
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What all charts over time of one trial share: the axis, the phases, the crop."""
-
-    begin_s: float
-    end_s: float
-    phases: Sequence[tuple[str, float, float]]
-    crop_s: float | None
-    """Where results begin to count; None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -115,24 +89,93 @@ class Requests:
     """Why there are none; empty when there are."""
 
 
-def find_span(bundle: Bundle) -> Span | None:
-    """Return the time from the first phase to the last, None for a trial that had no phase."""
-    phases = bundle.record.execution.phases
-    if not phases:
-        return None
-    span = Span(min(p.begin_ns for p in phases), max(p.end_ns for p in phases))
-    return span if span.end_ns > span.begin_ns else None
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of a trial's requests."""
+
+    course: Course | None
+    """None where there is not one request."""
+    distribution: Distribution | None
+    """None where fewer than 20 requests count."""
+    trouble: str
+    """Why there is neither; empty where there was just no request."""
 
 
-def make_frame(
-    span: Span, phases: Sequence[PhaseMark], crop_ns: int | None, times_s: Iterable[float] = ()
-) -> Frame:
-    """Return the frame of a trial; readings a little before or after the phases widen it."""
-    length = span.length_s
-    near = [t for t in times_s if -0.05 * length - 0.5 <= t <= 1.05 * length + 0.5]
-    marks = [(p.name, span.seconds(p.begin_ns), span.seconds(p.end_ns)) for p in phases]
-    crop = None if crop_ns is None else span.seconds(crop_ns)
-    return Frame(min(0.0, *near, 0.0), max(length, *near, length), marks, crop)
+def show_requests(bundle: Bundle, span: Span, from_ns: int) -> Shown:
+    """Return a trial in windows, and the distribution of what was due at ``from_ns`` or later."""
+    told = _numbers(bundle, from_ns)
+    few = told.counted is not None and sum(told.counted.requests) <= MOST_SINGLE
+    rows = bundle.requests if few and REQUESTS in bundle.record.files else None
+    return Shown(
+        None if told.counted is None else _course(span, told.counted, rows),
+        None if told.read is None else _distribution(told.read),
+        told.trouble,
+    )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The whole numbers of a course, window by window."""
+
+    width_ns: int
+    counted: Literal["ended", "due"]
+    requests: list[int]
+    failed: list[int]
+    seen: int
+    """Windows in which a good request was due."""
+    upper: float | None
+    median_ns: list[int | None]
+    upper_ns: list[int | None]
+
+    def __post_init__(self) -> None:
+        every = (self.requests, self.failed, self.median_ns, self.upper_ns)
+        if len({len(each) for each in every}) != 1 or self.width_ns <= 0:
+            raise ValueError("windows that do not fit together")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A distribution at the percentiles of its grid."""
+
+    n: int
+    latency_ns: list[int]
+    service_ns: list[int] | None
+    """None where they are the latencies."""
+
+    def __post_init__(self) -> None:
+        sizes = {len(each) for each in (self.latency_ns, self.service_ns) if each is not None}
+        if _grid(self.n) is None or sizes != {DISTRIBUTION_POINTS + 1}:
+            raise ValueError("points that do not fit together")
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The whole numbers behind what is shown of requests, as a digest keeps them."""
+
+    counted: _Counted | None
+    read: _Read | None
+    trouble: str
+
+
+@derived(kind=_Numbers)
+def _numbers(bundle: Bundle, from_ns: int) -> _Numbers:
+    span, requests = find_span(bundle), read_requests(bundle)
+    if span is None or requests.trouble:
+        return _Numbers(None, None, requests.trouble)
+    return _Numbers(_count(requests, span), _read(requests, from_ns), "")
+
+
+def follow_course(requests: Requests, span: Span) -> Course | None:
+    """Return the trial in windows; None where there is not one request."""
+    counted = _count(requests, span)
+    return None if counted is None else _course(span, counted, requests.rows)
+
+
+def distribute(requests: Requests, from_ns: int) -> Distribution | None:
+    """Return the distribution over good requests of the measured phase, due at ``from_ns`` or
+    later (for a histogram log: in a second that begins then); None below 20 of them."""
+    read = _read(requests, from_ns)
+    return None if read is None else _distribution(read)
 
 
 def read_requests(bundle: Bundle) -> Requests:
@@ -147,44 +190,7 @@ def read_requests(bundle: Bundle) -> Requests:
         return Requests(trouble=error.found)
     except (IntervalLogError, OSError) as error:
         return Requests(trouble=str(error))
-    return Requests(trouble="the bundle holds neither requests nor histograms")
-
-
-def follow_course(requests: Requests, span: Span) -> Course | None:
-    """Return the trial in windows; None where there is not one request."""
-    if requests.rows is not None:
-        return _course_of_rows(requests.rows, span) if requests.rows.height else None
-    latencies = [one for one in requests.intervals if one.quantity == "latency"]
-    return _course_of_intervals(latencies, span) if latencies else None
-
-
-def distribute(requests: Requests, from_ns: int) -> Distribution | None:
-    """Return the distribution over good requests of the measured phase, due at ``from_ns`` or
-    later (for a histogram log: in a second that begins then); None below 20 of them."""
-    if requests.rows is not None:
-        good = requests.rows.filter(
-            (pl.col("phase") == "measured")
-            & (pl.col("error").cast(pl.String) == "")
-            & (pl.col("intended_ns") >= from_ns)
-        )
-        latency, service = good["latency_ns"].to_numpy(), good["service_ns"].to_numpy()
-        grid = _grid(good.height)
-        if grid is None:
-            return None
-        quantiles = [_quantiles(latency, grid)]
-        if not np.array_equal(latency, service):
-            quantiles.append(_quantiles(service, grid))
-        return _distribution(good.height, grid, quantiles)
-    chosen = [one for one in requests.intervals if one.begin_ns >= from_ns - SECOND_NS // 2]
-    merged = merge_intervals(chosen)
-    grid = _grid(merged.total_count)
-    if grid is None:
-        return None
-    quantiles = [hdr.percentiles_ns(merged, list(100 * grid))]
-    if any(one.quantity == "service" for one in chosen):
-        service_times = merge_intervals(chosen, quantity="service")
-        quantiles.append(hdr.percentiles_ns(service_times, list(100 * grid)))
-    return _distribution(merged.total_count, grid, quantiles)
+    return Requests(trouble="the bundle holds neither requests nor histograms by second")
 
 
 def choose_width_ns(length_ns: int, requests: int, least_ns: int = _WIDTHS_NS[0]) -> int:
@@ -198,7 +204,14 @@ def choose_width_ns(length_ns: int, requests: int, least_ns: int = _WIDTHS_NS[0]
     return chosen
 
 
-def _course_of_rows(rows: pl.DataFrame, span: Span) -> Course:
+def _count(requests: Requests, span: Span) -> _Counted | None:
+    if requests.rows is not None:
+        return _count_rows(requests.rows, span) if requests.rows.height else None
+    latencies = [one for one in requests.intervals if one.quantity == "latency"]
+    return _count_intervals(latencies, span) if latencies else None
+
+
+def _count_rows(rows: pl.DataFrame, span: Span) -> _Counted:
     width = choose_width_ns(span.end_ns - span.begin_ns, rows.height)
     count = _count_windows(span, width)
     failed = (rows["error"].cast(pl.String) != "").to_numpy()
@@ -216,28 +229,22 @@ def _course_of_rows(rows: pl.DataFrame, span: Span) -> Course:
         int(row["at"]): (int(row["n"]), row["p50"], {p: row[f"p{p:g}"] for p in _UPPER})
         for row in latencies.iter_rows(named=True)
     }
-    return _course(
-        span,
-        width,
-        _tally(ended_at, count),
-        _tally(ended_at[failed], count),
-        quantiles,
-        "ended",
-        rows if rows.height <= MOST_SINGLE else None,
+    return _counted(
+        width, "ended", _tally(ended_at, count), _tally(ended_at[failed], count), quantiles
     )
 
 
-def _course_of_intervals(intervals: Sequence[Interval], span: Span) -> Course:
+def _count_intervals(intervals: Sequence[Interval], span: Span) -> _Counted:
     total = sum(one.total_count for one in intervals)
     width = choose_width_ns(span.end_ns - span.begin_ns, total, SECOND_NS)
     count = _count_windows(span, width)
-    ended, failed = np.zeros(count), np.zeros(count)
+    due, failed = [0] * count, [0] * count
     good: dict[int, list[Interval]] = {}
     for one in intervals:
         at = int((one.begin_ns + one.length_ns // 2 - span.begin_ns) // width)
         if not 0 <= at < count:
             continue
-        ended[at] += one.total_count
+        due[at] += one.total_count
         if one.outcome == "ok":
             good.setdefault(at, []).append(one)
         else:
@@ -247,43 +254,50 @@ def _course_of_intervals(intervals: Sequence[Interval], span: Span) -> Course:
         merged = merge_intervals(members, phase=None)
         p50, *upper = (float(v) for v in hdr.percentiles_ns(merged, [50.0, *_UPPER]))
         quantiles[at] = merged.total_count, p50, dict(zip(_UPPER, upper, strict=True))
-    return _course(span, width, ended, failed, quantiles, "due", None)
+    return _counted(width, "due", due, failed, quantiles)
 
 
 _Quantiles = dict[int, tuple[int, float, dict[float, float]]]
 """Window to number of good requests, their median and upper percentiles in ns."""
 
 
-def _course(
-    span: Span,
+def _counted(
     width: int,
-    ended: NDArray[np.float64],
-    failed: NDArray[np.float64],
-    quantiles: _Quantiles,
     counted: Literal["ended", "due"],
-    single: pl.DataFrame | None,
-) -> Course:
-    within = {at: each for at, each in quantiles.items() if 0 <= at < ended.size}
+    requests: list[int],
+    failed: list[int],
+    quantiles: _Quantiles,
+) -> _Counted:
+    """Keep the percentiles that windows support."""
+    within = {at: each for at, each in quantiles.items() if 0 <= at < len(requests)}
     upper = _choose_upper([n for n, _, _ in within.values()])
-    rows = []
-    for at in range(ended.size):
-        begin = at * width
-        length_s = (min(begin + width, span.end_ns - span.begin_ns) - begin) / 1e9
-        n, median, uppers = within.get(at, (0, 0.0, {}))
-        rows.append(
-            {
-                "t_s": begin / 1e9,
-                "per_s": ended[at] / length_s,
-                "failed_per_s": failed[at] / length_s,
-                "median_ms": median / 1e6 if n >= least_samples(50) else None,
-                "upper_ms": uppers[upper] / 1e6 if upper and n >= least_samples(upper) else None,
-            }
-        )
-    windows = pl.DataFrame(rows, schema=_WINDOW_COLUMNS)
-    medians = windows["median_ms"].count()
-    few = single is not None and 2 * medians < len(within)
-    shown = _single(single, span) if few and single is not None else _NO_SINGLE
-    return Course(windows, width / 1e9, upper, counted, shown)
+    medians: list[int | None] = []
+    uppers: list[int | None] = []
+    for at in range(len(requests)):
+        n, median, above = within.get(at, (0, 0.0, {}))
+        medians.append(round(median) if n >= least_samples(50) else None)
+        uppers.append(round(above[upper]) if upper and n >= least_samples(upper) else None)
+    return _Counted(width, counted, requests, failed, len(within), upper, medians, uppers)
+
+
+def _course(span: Span, found: _Counted, rows: pl.DataFrame | None) -> Course:
+    """Return a course; requests one by one where windows hold too few, and there are ``rows``."""
+    at_ns = np.arange(len(found.requests)) * found.width_ns
+    length_s = np.minimum(found.width_ns, span.end_ns - span.begin_ns - at_ns) / 1e9
+    windows = pl.DataFrame(
+        {
+            "t_s": at_ns / 1e9,
+            "per_s": np.array(found.requests) / length_s,
+            "failed_per_s": np.array(found.failed) / length_s,
+            "median_ms": [None if v is None else v / 1e6 for v in found.median_ns],
+            "upper_ms": [None if v is None else v / 1e6 for v in found.upper_ns],
+        },
+        schema=_WINDOW_COLUMNS,
+    )
+    few = rows is not None and rows.height <= MOST_SINGLE
+    few = few and 2 * windows["median_ms"].count() < found.seen
+    shown = _single(rows, span) if few and rows is not None else _NO_SINGLE
+    return Course(windows, found.width_ns / 1e9, found.upper, found.counted, shown)
 
 
 _NO_SINGLE = pl.DataFrame(
@@ -304,9 +318,9 @@ def _count_windows(span: Span, width: int) -> int:
     return max(1, round((span.end_ns - span.begin_ns) / width))
 
 
-def _tally(at: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def _tally(at: NDArray[np.int64], count: int) -> list[int]:
     inside = at[(at >= 0) & (at < count)]
-    return np.bincount(inside, minlength=count).astype(np.float64)
+    return [int(n) for n in np.bincount(inside, minlength=count)]
 
 
 def _choose_upper(sizes: Sequence[int]) -> float | None:
@@ -328,17 +342,47 @@ def _grid(n: int) -> NDArray[np.float64] | None:
     return np.asarray(np.clip(1 - 1 / inverse, 0.0, highest / 100))
 
 
-def _quantiles(values: NDArray[np.int64], grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.quantile(values, grid, method="higher").astype(np.float64)
+def _read(requests: Requests, from_ns: int) -> _Read | None:
+    if requests.rows is not None:
+        return _read_rows(requests.rows, from_ns)
+    chosen = [one for one in requests.intervals if one.begin_ns >= from_ns - SECOND_NS // 2]
+    merged = merge_intervals(chosen)
+    grid = _grid(merged.total_count)
+    if grid is None:
+        return None
+
+    def at_grid(quantity: str) -> list[int]:
+        whole = merged if quantity == "latency" else merge_intervals(chosen, quantity=quantity)
+        return [round(float(value)) for value in hdr.percentiles_ns(whole, list(100 * grid))]
+
+    apart = any(one.quantity == "service" for one in chosen)
+    return _Read(merged.total_count, at_grid("latency"), at_grid("service") if apart else None)
 
 
-def _distribution(
-    n: int, grid: NDArray[np.float64], quantiles: Sequence[NDArray[np.float64]]
-) -> Distribution:
-    points = pl.DataFrame({"inverse": 1 / (1 - grid), "percent": 100 * grid}).with_columns(
-        latency_ms=pl.Series(quantiles[0] / 1e6),
-        service_ms=pl.Series(quantiles[1] / 1e6)
-        if len(quantiles) > 1
-        else pl.lit(None, dtype=pl.Float64),
+def _read_rows(rows: pl.DataFrame, from_ns: int) -> _Read | None:
+    good = rows.filter(
+        (pl.col("phase") == "measured")
+        & (pl.col("error").cast(pl.String) == "")
+        & (pl.col("intended_ns") >= from_ns)
     )
-    return Distribution(points, n, highest_supported(n))
+    grid = _grid(good.height)
+    if grid is None:
+        return None
+    latency, service = good["latency_ns"].to_numpy(), good["service_ns"].to_numpy()
+    read = [
+        [int(value) for value in np.quantile(values, grid, method="higher")]
+        for values in (latency, service)
+    ]
+    return _Read(good.height, read[0], None if np.array_equal(latency, service) else read[1])
+
+
+def _distribution(read: _Read) -> Distribution:
+    grid = _grid(read.n)
+    assert grid is not None
+    points = pl.DataFrame({"inverse": 1 / (1 - grid), "percent": 100 * grid}).with_columns(
+        latency_ms=pl.Series(read.latency_ns) / 1e6,
+        service_ms=pl.lit(None, dtype=pl.Float64)
+        if read.service_ns is None
+        else pl.Series(read.service_ns) / 1e6,
+    )
+    return Distribution(points, read.n, highest_supported(read.n))

@@ -8,6 +8,9 @@ that format opens it. The tag of a line holds four percent-encoded words::
 quantity (``latency`` from the intended start, ``service`` from the actual one), phase, outcome
 (``ok`` or ``failed``) and request name. A request belongs to the second of its intended start.
 Service times are left out of a file in which they equal the latencies, as in closed loops.
+
+A file over whole phases holds the same requests in one line for each quantity, phase, outcome and
+name: percentiles are the same, the course over time is not in it. Published trials have it.
 """
 
 from __future__ import annotations
@@ -97,31 +100,37 @@ def write_interval_log(path: Path, requests: pl.DataFrame, origin_ns: int) -> in
     """
     same = (requests["latency_ns"] == requests["service_ns"]).all()
     quantities = QUANTITIES[:1] if same else QUANTITIES
-    scratch = hdr.new_histogram()
-    lines = 0
-    with path.open("w", encoding="ascii", newline="\n") as log:
-        log.write("#[Histogram log format version 1.2]\n")
-        log.write(f"#origin_monotonic_ns={origin_ns}\n")
-        log.write("#[BaseTime: 0.000 (seconds since epoch)]\n")
-        log.write("#[StartTime: 0.000 (seconds since epoch), of the origin]\n")
-        log.write(
-            '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+    lines = (
+        _Line(quantity, phase, OUTCOMES[failed], name, second, 1.0, indexes, counts)
+        for quantity in quantities
+        for second, phase, failed, name, indexes, counts in _grouped(
+            requests, f"{quantity}_ns", origin_ns
         )
-        for quantity in quantities:
-            for second, phase, failed, name, indexes, counts in _grouped(
-                requests, f"{quantity}_ns", origin_ns
-            ):
-                hdr.clear(scratch)
-                hdr.record_counts(scratch, indexes, counts)
-                tag = "/".join(
-                    quote(word, safe="") for word in (quantity, phase, OUTCOMES[failed], name)
-                )
-                log.write(
-                    f"Tag={tag},{second:.3f},1.000,{scratch.max_value / 1e6:.3f},"
-                    f"{scratch.encode().decode('ascii')}\n"
-                )
-                lines += 1
-    return lines
+    )
+    return _write(path, origin_ns, lines)
+
+
+def write_phase_log(path: Path, intervals: Iterable[Interval], origin_ns: int) -> int:
+    """Write intervals summed over their phases; return how many lines that were.
+
+    A line begins with the first second of its phase that has a request of its quantity, outcome and
+    name, and ends with the last one. ``origin_ns`` as in ``write_interval_log``.
+    """
+    together: dict[tuple[str, str, str, str], list[Interval]] = {}
+    for one in intervals:
+        words = one.quantity, one.phase, one.outcome, one.name
+        together.setdefault(words, []).append(one)
+    lines = []
+    for words, members in together.items():
+        begin_ns = min(one.begin_ns for one in members)
+        end_ns = max(one.begin_ns + one.length_ns for one in members)
+        every = np.concatenate([one.indexes for one in members])
+        indexes, at = np.unique(every, return_inverse=True)
+        counts = np.zeros(indexes.size, dtype=np.int64)
+        np.add.at(counts, at, np.concatenate([one.counts for one in members]))
+        begin_s, length_s = (begin_ns - origin_ns) / SECOND_NS, (end_ns - begin_ns) / SECOND_NS
+        lines.append(_Line(*words, begin_s, length_s, indexes, counts))
+    return _write(path, origin_ns, lines)
 
 
 def read_interval_log(path: Path) -> list[Interval]:
@@ -175,6 +184,42 @@ def merge_intervals(
         ):
             hdr.record_counts(merged, one.indexes, one.counts)
     return merged
+
+
+@dataclass(frozen=True)
+class _Line:
+    quantity: str
+    phase: str
+    outcome: str
+    name: str
+    begin_s: float
+    length_s: float
+    indexes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def _write(path: Path, origin_ns: int, lines: Iterable[_Line]) -> int:
+    scratch = hdr.new_histogram()
+    written = 0
+    with path.open("w", encoding="ascii", newline="\n") as log:
+        log.write("#[Histogram log format version 1.2]\n")
+        log.write(f"#origin_monotonic_ns={origin_ns}\n")
+        log.write("#[BaseTime: 0.000 (seconds since epoch)]\n")
+        log.write("#[StartTime: 0.000 (seconds since epoch), of the origin]\n")
+        log.write(
+            '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+        )
+        for line in lines:
+            hdr.clear(scratch)
+            hdr.record_counts(scratch, line.indexes, line.counts)
+            words = (line.quantity, line.phase, line.outcome, line.name)
+            tag = "/".join(quote(word, safe="") for word in words)
+            log.write(
+                f"Tag={tag},{line.begin_s:.3f},{line.length_s:.3f},"
+                f"{scratch.max_value / 1e6:.3f},{scratch.encode().decode('ascii')}\n"
+            )
+            written += 1
+    return written
 
 
 _Group = tuple[float, str, int, str, NDArray[np.int64], NDArray[np.int64]]

@@ -1,12 +1,9 @@
-"""Bundles: written whole or not at all, read only when every checksum holds."""
+"""Bundles: finished trials on disk, read only when every checksum holds."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,11 +14,17 @@ from typing import Any, TypeVar
 import polars as pl
 
 from sizebook.model.bundle import BundleRecord, FileRecord
-from sizebook.model.errors import BundleError, TrialError
+from sizebook.model.errors import BundleError
 from sizebook.store.columns import ColumnStore, RequestColumns
+from sizebook.store.counter_file import COUNTER_FILE, read_counters
 from sizebook.store.digest import read_digests
-from sizebook.store.fingerprints import fingerprint_file
-from sizebook.store.left_out import LEFT_OUT, LeftOut, parse_left_out
+from sizebook.store.left_out import (
+    HISTOGRAMS,
+    LEFT_OUT,
+    PHASE_HISTOGRAMS,
+    LeftOut,
+    parse_left_out,
+)
 from sizebook.store.once import Once
 from sizebook.store.partial import PARTIAL
 from sizebook.store.plain_files import open_plain, plain_size, read_plain
@@ -36,6 +39,7 @@ from sizebook.store.tables import (
     UNREADABLE,
     TableError,
     TimeRange,
+    check_table,
     count_rows,
     read_table,
 )
@@ -48,7 +52,6 @@ __all__ = [
     "REQUESTS",
     "SCHEDULE",
     "Bundle",
-    "BundleWriter",
     "find_bundles",
     "newest_by_key",
     "open_bundle",
@@ -56,7 +59,6 @@ __all__ = [
     "verify_file",
 ]
 
-HISTOGRAMS = "latency.hlog"
 MOST_BYTES = {".parquet": 4 * 2**30, ".hlog": 256 * 2**20, ".json": 16 * 2**20, ".log": 16 * 2**20}
 """Longest file of a bundle, by the ending of its name."""
 _MOST_DEPTH = 32
@@ -74,8 +76,8 @@ class Bundle:
     """What ``trial.json`` holds; of its files only those that are there."""
     left_out: tuple[str, ...] = ()
     """Files that ``trial.json`` names and the bundle came without, on purpose."""
-    changed: Mapping[str, FileRecord] = field(default_factory=lambda: MappingProxyType({}))
-    """Files that it came with in another form than ``trial.json`` says, with the same content."""
+    instead: Mapping[str, FileRecord] = field(default_factory=lambda: MappingProxyType({}))
+    """Files that it came with for some of those, in another form (``left_out.STAND_INS``)."""
 
     @property
     def id(self) -> str:
@@ -138,7 +140,30 @@ class Bundle:
     @cached_property
     def counters(self) -> pl.DataFrame:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
-        return self._table(COUNTERS)
+        if COUNTER_FILE not in self.instead:
+            return self._table(COUNTERS)
+        verify_file(self, COUNTER_FILE)
+        data = _read_small(self.path, COUNTER_FILE, MOST_BYTES[".json"])
+        try:
+            return check_table(read_counters(data), self._times)
+        except TableError as error:
+            raise damaged(self.id, f"{COUNTER_FILE} with {error}") from error
+
+    @property
+    def has_counters(self) -> bool:
+        """Whether it has readings."""
+        return COUNTERS in self.record.files or COUNTER_FILE in self.instead
+
+    def open_histograms(self) -> Path | None:
+        """Return the file with the histograms of latency, by second or phase; None without one.
+
+        Raises BundleError if its checksum is not the recorded one.
+        """
+        names = [name for name in (HISTOGRAMS, PHASE_HISTOGRAMS) if name in self.record.files]
+        if not names:
+            return None
+        verify_file(self, names[0])
+        return self.path / names[0]
 
     @cached_property
     def readings(self) -> Readings:
@@ -217,54 +242,6 @@ class Bundle:
         return Once()
 
 
-class BundleWriter:
-    """A bundle in the making: files go to a hidden folder that is renamed when complete.
-
-    Use as a context manager; leaving it without ``commit`` removes everything written.
-    """
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self._final = folder / name
-        self.path = folder / f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
-        self._committed = False
-
-    def __enter__(self) -> BundleWriter:
-        with _disk_errors(self._final):
-            self.path.mkdir(parents=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._committed:
-            shutil.rmtree(self.path, ignore_errors=True)
-
-    def table(self, name: str, frame: pl.DataFrame) -> None:
-        """Write a table as Parquet."""
-        with _disk_errors(self._final):
-            frame.write_parquet(self.path / name, compression="zstd", statistics=False)
-
-    def commit(self, record: BundleRecord) -> Bundle:
-        """Add checksums, write ``trial.json``, make it durable, and give the bundle its name."""
-        with _disk_errors(self._final):
-            files = {
-                path.relative_to(self.path).as_posix(): FileRecord(
-                    sha256=fingerprint_file(path), bytes=path.stat().st_size
-                )
-                for path in sorted(self.path.rglob("*"))
-                if path.is_file()
-            }
-            record = record.model_copy(update={"files": files})
-            text = record.model_dump_json(indent=1) + "\n"
-            parse_record(text.encode(), self._final.name)
-            (self.path / RECORD).write_text(text, encoding="utf-8")
-            for path in self.path.rglob("*"):
-                _sync(path)
-            _sync(self.path)
-            self.path.rename(self._final)
-            _sync(self._final.parent)
-        self._committed = True
-        return Bundle(self._final, record)
-
-
 def open_bundle(path: Path) -> Bundle:
     """Return the bundle in a folder, its record checked and its files there with their sizes.
 
@@ -277,7 +254,7 @@ def open_bundle(path: Path) -> Bundle:
     if os.path.lexists(path / LEFT_OUT):
         data = _read_small(path, LEFT_OUT, MOST_RECORD_BYTES)
         said = parse_left_out(data, path.name, record)
-        record = record.model_copy(update={"files": {**record.files, **said.changed}})
+        record = record.model_copy(update={"files": {**record.files, **said.instead}})
     left_out = said.files if said is not None else ()
     for name, file in record.files.items():
         found = plain_size(path, name)
@@ -294,7 +271,7 @@ def open_bundle(path: Path) -> Bundle:
     if left_out:
         there = {name: file for name, file in record.files.items() if name not in left_out}
         record = record.model_copy(update={"files": there})
-    return Bundle(path, record, left_out, said.changed if said is not None else {})
+    return Bundle(path, record, left_out, said.instead if said is not None else {})
 
 
 def verify_file(bundle: Bundle, name: str) -> None:
@@ -358,24 +335,3 @@ def newest_of(bundles: Iterable[Bundle], key: Callable[[Bundle], object]) -> lis
 
 def _rank(bundle: Bundle) -> tuple[bool, str]:
     return bundle.record.outcome == "completed", bundle.record.execution.started_utc
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _disk_errors(target: Path) -> Iterator[None]:
-    """Turn a full or read-only disk into a message; the half-written folder is removed."""
-    try:
-        yield
-    except (OSError, pl.exceptions.ComputeError) as error:
-        raise TrialError(
-            found=f"bundle {target.name} could not be written: {error}",
-            expected="a writable disk with room for the bundle",
-            next_step="free room (or 'make clean' for caches); finished bundles are intact",
-        ) from error

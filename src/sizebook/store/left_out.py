@@ -15,10 +15,18 @@ from pydantic import Field, ValidationError
 from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError
 from sizebook.model.records import Record
+from sizebook.store.counter_file import COUNTER_FILE
 from sizebook.store.record_file import MOST_RECORD_BYTES, damaged, first_fault
 from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE
 
 LEFT_OUT = "left-out.json"
+HISTOGRAMS = "latency.hlog"
+PHASE_HISTOGRAMS = "phases.hlog"
+"""Histograms over whole phases, not by the second."""
+STAND_INS: Mapping[str, str] = MappingProxyType(
+    {COUNTER_FILE: COUNTERS, PHASE_HISTOGRAMS: HISTOGRAMS}
+)
+"""Files that a bundle may have instead of others, by name."""
 
 
 class LeftOut(Record):
@@ -29,8 +37,8 @@ class LeftOut(Record):
     files: tuple[str, ...]
     record_only: bool = False
     """All are left out: the bundle tells what was specified, run and judged, and no more."""
-    changed: dict[str, FileRecord] = Field(default_factory=dict)
-    """Files with the content of those that the record names, in another form of the same table."""
+    instead: dict[str, FileRecord] = Field(default_factory=dict)
+    """Files that are there for some of those, in another form: ``STAND_INS``."""
 
 
 def can_be_left_out(name: str) -> bool:
@@ -40,15 +48,15 @@ def can_be_left_out(name: str) -> bool:
 
 def write_left_out(
     names: Collection[str],
-    changed: Mapping[str, FileRecord] = MappingProxyType({}),
+    instead: Mapping[str, FileRecord] = MappingProxyType({}),
     *,
     record_only: bool = False,
 ) -> bytes:
-    """Return the bytes of a ``left-out.json`` with these names, and files in another form."""
+    """Return the bytes of a ``left-out.json`` with these names, and the files that stand in."""
     files = tuple(sorted(names))
-    content = LeftOut(files=files, changed=dict(changed), record_only=record_only)
+    content = LeftOut(files=files, instead=dict(instead), record_only=record_only)
     told = {"format", "version", "files"}
-    told |= {"changed"} if changed else set()
+    told |= {"instead"} if instead else set()
     told |= {"record_only"} if record_only else set()
     return (content.model_dump_json(indent=1, include=told) + "\n").encode()
 
@@ -56,8 +64,8 @@ def write_left_out(
 def parse_left_out(data: bytes, bundle: str, record: BundleRecord) -> LeftOut:
     """Return what the bytes of a ``left-out.json`` say.
 
-    Raises BundleError for another form, and for a name that the record lacks, that no bundle can
-    do without, or that has one form only.
+    Raises BundleError for another form, for a name that the record lacks or that no bundle can do
+    without, and for files that stand in for none of them.
     """
     try:
         if len(data) > MOST_RECORD_BYTES:
@@ -65,15 +73,17 @@ def parse_left_out(data: bytes, bundle: str, record: BundleRecord) -> LeftOut:
         said = LeftOut.model_validate_json(data)
     except ValidationError as error:
         raise damaged(bundle, f"{LEFT_OUT} with {first_fault(error)}") from error
-    for name in (*said.files, *said.changed):
+    for name in said.files:
         if name not in record.files:
             raise damaged(bundle, f"{LEFT_OUT} that names {name[:100]!r}, unknown to trial.json")
-    if other := set(said.changed) - {COUNTERS}:
-        raise damaged(bundle, f"{LEFT_OUT} with another form of {min(other)[:100]!r}")
+    for name in said.instead:
+        if STAND_INS.get(name) not in said.files:
+            raise damaged(bundle, f"{LEFT_OUT} with {name[:100]!r}, which stands for no other file")
+    replaced = {STAND_INS[name] for name in said.instead}
     if said.record_only and set(said.files) != set(record.files):
         raise damaged(bundle, f"{LEFT_OUT} that leaves only the record, and names other files")
     for name in () if said.record_only else said.files:
-        if not can_be_left_out(name):
+        if not can_be_left_out(name) and name not in replaced:
             raise BundleError(
                 found=f"bundle {bundle} without {name}",
                 expected=f"at most {REQUESTS}, {SCHEDULE} and logs to be left out",

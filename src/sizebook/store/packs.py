@@ -2,8 +2,8 @@
 
 A bundle goes into a pack in its published form: ``trial.json`` as it is, so that its checksum is
 the one that evidence cites; requests and due times left out, what was derived from them as a
-digest; counters with the same content in a form that packs better. Files of one kind lie beside
-each other, because trials of a chapter are much alike and LZMA finds that.
+digest; readings with the same content in a form that packs better; histograms by phase. Files of
+one kind lie beside each other, because trials of a chapter are much alike and LZMA finds that.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import polars as pl
-
 from sizebook.model.bundle import FileRecord
 from sizebook.model.errors import BundleError
 from sizebook.store.bundles import COUNTERS, RECORD, REQUESTS, SCHEDULE, Bundle, verify_bundle
+from sizebook.store.counter_file import COUNTER_FILE, write_counters
 from sizebook.store.digest import DIGEST
-from sizebook.store.left_out import LEFT_OUT, write_left_out
+from sizebook.store.left_out import LEFT_OUT, PHASE_HISTOGRAMS, STAND_INS, write_left_out
 from sizebook.store.plain_files import read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES
 
@@ -45,21 +44,30 @@ def left_out_of(bundle: Bundle) -> tuple[str, ...]:
     return tuple(sorted(name for name in bundle.record.files if is_out(name)))
 
 
-def published_files(bundle: Bundle, digest: bytes) -> dict[str, bytes]:
-    """Return the files of a bundle's published form, by name; raises BundleError for damage."""
+def published_files(
+    bundle: Bundle, digest: bytes, histograms: bytes | None = None
+) -> dict[str, bytes]:
+    """Return the files of a bundle's published form, by name; raises BundleError for damage.
+
+    ``histograms`` are those by phase, which stand for those by second.
+    """
     verify_bundle(bundle)
-    out = left_out_of(bundle)
+    instead: dict[str, bytes] = {}
+    if COUNTERS in bundle.record.files:
+        instead[COUNTER_FILE] = write_counters(bundle.counters)
+    if histograms is not None:
+        instead[PHASE_HISTOGRAMS] = histograms
+    out = {*left_out_of(bundle), *(STAND_INS[name] for name in instead)}
     kept = {name: file for name, file in bundle.record.files.items() if name not in out}
     files = {name: read_plain(bundle.path / name, file.bytes) for name, file in kept.items()}
-    changed: dict[str, FileRecord] = {}
-    if COUNTERS in files:
-        files[COUNTERS] = _plain_counters(bundle)
-        changed[COUNTERS] = _record_of(files[COUNTERS])
-    files[RECORD] = _record_bytes(bundle)
-    absent = {*bundle.left_out, *out}
-    files[LEFT_OUT] = write_left_out(absent, changed)
-    files[DIGEST] = digest
-    return files
+    told = {name: _record_of(data) for name, data in instead.items()}
+    return {
+        **files,
+        **instead,
+        RECORD: _record_bytes(bundle),
+        LEFT_OUT: write_left_out({*bundle.left_out, *out}, told),
+        DIGEST: digest,
+    }
 
 
 def recorded_files(bundle: Bundle, digest: bytes) -> dict[str, bytes]:
@@ -129,14 +137,6 @@ def _entries(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield entry.name, data.read()
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
         raise _refused(archive, f"contents that cannot be read ({str(error)[:100]})") from error
-
-
-def _plain_counters(bundle: Bundle) -> bytes:
-    """Return the readings as a table that is not compressed by itself: the pack does it better."""
-    frame = pl.read_parquet(bundle.path / COUNTERS, glob=False, hive_partitioning=False)
-    stream = io.BytesIO()
-    frame.write_parquet(stream, compression="uncompressed", statistics=False)
-    return stream.getvalue()
 
 
 def _record_of(data: bytes) -> FileRecord:

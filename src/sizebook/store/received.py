@@ -87,7 +87,7 @@ def pack_bundle(bundle: Bundle, target: Path, leave_out: Collection[str] = ()) -
                 sha256 = bundle.sha256 if name == RECORD else kept[name].sha256
                 _pack_file(archive, bundle, name, sha256)
             if absent:
-                said = write_left_out(absent, bundle.changed)
+                said = write_left_out(absent, bundle.instead)
                 archive.writestr(_entry(bundle, LEFT_OUT), said)
             for name in list_digests(bundle.path):
                 data = read_plain(bundle.path / name, MOST_DIGEST_BYTES)
@@ -190,8 +190,8 @@ def _look_through(opened: zipfile.ZipFile, archive: Path) -> list[_Sent]:
         record = parse_record(_read_entry(opened, inside[RECORD], MOST_RECORD_BYTES), name)
         if LEFT_OUT in inside:
             data = _read_entry(opened, inside[LEFT_OUT], MOST_RECORD_BYTES)
-            changed = parse_left_out(data, name, record).changed
-            record = record.model_copy(update={"files": {**record.files, **changed}})
+            instead = parse_left_out(data, name, record).instead
+            record = record.model_copy(update={"files": {**record.files, **instead}})
         sent[name.lower()] = _Sent(name, record, inside)
         owned |= {prefix + each for each in _wanted(opened, sent[name.lower()], archive)}
     if others := sorted(set(entries) - owned):

@@ -109,6 +109,11 @@ def read_table(file: Path, times: TimeRange, columns: Sequence[str] | None = Non
         hive_partitioning=False,
         use_statistics=False,
     )
+    return check_table(frame, times)
+
+
+def check_table(frame: pl.DataFrame, times: TimeRange) -> pl.DataFrame:
+    """Return a table whose values were checked, as ``read_table`` does."""
     return frame.with_columns(_checked(series, times) for series in frame.iter_columns())
 
 

@@ -20,7 +20,7 @@ from sizebook.model.errors import BundleError
 from sizebook.store.bundles import Bundle, open_bundle, verify_bundle
 from sizebook.store.notes import read_notes
 from sizebook.store.record_file import damaged
-from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE
+from sizebook.store.tables import REQUESTS, SCHEDULE
 
 BASE_BYTES = 3 * 2**29
 """Address space of a taster with nothing read: interpreter, libraries, their threads' stacks."""
@@ -73,7 +73,7 @@ def taste(bundle: Bundle) -> None:
     if REQUESTS in bundle.record.files:
         for column in REQUEST_COLUMNS:
             bundle.request_column(column)
-    if COUNTERS in bundle.record.files:
+    if bundle.has_counters:
         _ = bundle.counters
     if SCHEDULE in bundle.record.files:
         _ = bundle.schedule

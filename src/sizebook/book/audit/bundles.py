@@ -20,6 +20,7 @@ from sizebook.model.verdict import Judgement
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, cache_key, open_bundle
 from sizebook.store.bundles import HISTOGRAMS, RECORD, verify_file
+from sizebook.store.counter_file import COUNTER_FILE
 from sizebook.store.digest import list_digests
 from sizebook.store.fingerprints import fingerprint_machine
 from sizebook.store.left_out import LEFT_OUT
@@ -129,8 +130,7 @@ def read_through(look: Look) -> Look:
     if look.bundle is None or not look.sound:
         return look
     # judged on an object of its own, which takes the tables that it read with it
-    there = look.bundle
-    bundle = Bundle(there.path, there.record, there.left_out, there.changed)
+    bundle = replace(look.bundle)
     wrong = tuple(_wrong_tables(bundle))
     if wrong:
         return replace(look, problems=(*look.problems, *wrong))
@@ -216,6 +216,7 @@ def _wrong_tables(bundle: Bundle) -> Iterator[Problem]:
                 wrong[name] = str(error)
     reads: dict[str, Callable[[], object]] = {
         COUNTERS: lambda: bundle.counters,
+        COUNTER_FILE: lambda: bundle.counters,
         SCHEDULE: lambda: bundle.schedule,
         REQUESTS: lambda: bundle.requests,
     }

@@ -13,6 +13,7 @@ from sizebook.book.site import list_pages
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, RECORD, REQUESTS
+from sizebook.store.left_out import STAND_INS
 from sizebook.store.rounds import Round, list_rounds, open_published
 
 _PAGES = "chapters/"
@@ -175,7 +176,7 @@ def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
         if RECORD in files:
             folders.clear()
             yield Path(name), True
-        elif {REQUESTS, COUNTERS, HISTOGRAMS}.intersection(files):
+        elif {REQUESTS, COUNTERS, HISTOGRAMS, *STAND_INS}.intersection(files):
             folders.clear()
             yield Path(name), False
 

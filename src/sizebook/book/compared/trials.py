@@ -13,10 +13,13 @@ from sizebook.model.bundle import BundleRecord
 from sizebook.model.errors import BundleError
 from sizebook.report.rises import risen
 from sizebook.stats.hdr import percentiles_ns
-from sizebook.stats.histograms import Interval as Second
-from sizebook.stats.histograms import IntervalLogError, merge_intervals, read_interval_log
+from sizebook.stats.histograms import (
+    Interval,
+    IntervalLogError,
+    merge_intervals,
+    read_interval_log,
+)
 from sizebook.store import Bundle, find_bundles, open_bundle
-from sizebook.store.bundles import COUNTERS, HISTOGRAMS, verify_file
 from sizebook.store.tasting import taste_bundles
 
 CPU = ("cpu_user_s", "cpu_system_s")
@@ -52,7 +55,7 @@ class ReadTrial:
         """
         facts = self.record.generator
         answered = facts.completed + facts.failed if facts is not None else 0
-        if not answered or COUNTERS not in self.record.files:
+        if not answered or not self.bundle.has_counters:
             return {}
         roles = dict.fromkeys(role.role for role in self.record.trial.deployment.roles)
         spent = {role: risen(f"process/{role}-", *CPU)(self.bundle) for role in roles}
@@ -69,9 +72,10 @@ def absolute(bundle: Bundle) -> dict[str, float]:
     facts, phase = bundle.record.generator, bundle.record.execution.phase("measured")
     if facts is None or phase is None or facts.results != "requests":
         return {}
-    if HISTOGRAMS not in bundle.record.files or phase.end_ns <= phase.begin_ns:
+    path = bundle.open_histograms()
+    if path is None or phase.end_ns <= phase.begin_ns:
         return {}
-    whole = merge_intervals(_seconds(bundle))
+    whole = merge_intervals(_intervals(bundle, path))
     count = int(whole.get_total_count())
     found = {"throughput_per_s": count / ((phase.end_ns - phase.begin_ns) / 1e9)}
     percents = [p for p in _PERCENTS.values() if p <= 50 or count >= _LEAST_FOR_TAIL]
@@ -81,13 +85,12 @@ def absolute(bundle: Bundle) -> dict[str, float]:
     return found
 
 
-def _seconds(bundle: Bundle) -> list[Second]:
+def _intervals(bundle: Bundle, path: Path) -> list[Interval]:
     try:
-        verify_file(bundle, HISTOGRAMS)
-        return read_interval_log(bundle.path / HISTOGRAMS)
+        return read_interval_log(path)
     except (IntervalLogError, OSError) as error:
         raise BundleError(
-            found=f"{HISTOGRAMS} of bundle {bundle.id}: {error}",
+            found=f"{path.name} of bundle {bundle.id}: {error}",
             expected="a whole bundle as Sizebook writes it",
             next_step="sizebook audit says more about it",
         ) from error

@@ -61,7 +61,7 @@ class CrateFiles:
         stored = [self.copy(bundle.path / RECORD, f"{each.place}/{RECORD}")]
         without = {*bundle.left_out, *({REQUESTS} & record.keys() if slim else ())}
         if without:
-            said = write_left_out(without, bundle.changed)
+            said = write_left_out(without, bundle.instead)
             stored.append(self.write(f"{each.place}/{LEFT_OUT}", said))
         stored += [
             self.copy(bundle.path / name, f"{each.place}/{name}")

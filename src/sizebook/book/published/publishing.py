@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.book.chapters import Chapter, find_chapters
+from sizebook.book.published.calibrations import keep_calibrations
 from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
 from sizebook.book.published.privacy import Private, find_private
 from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
@@ -101,6 +102,11 @@ def _make_packs(
             scratch = Path(folder).resolve()
             say(f"{each.chapter.id}: rehearsal on {len(each.own)} whole trials")
             files = rehearse(project, each, scratch)
+            if each.chapter.id == calibration.CHAPTER and calibration.CHAPTER in packs:
+                others = [pack.pack for key, pack in packs.items() if key != calibration.CHAPTER]
+                before = packs[calibration.CHAPTER]
+                kept = keep_calibrations(before, each.own, others, scratch / "before")
+                files = {**kept, **files}
             _refuse_private(each, files)
             record = write_pack(each, files, staging)
             packs[each.chapter.id] = staged(staging, name, record)

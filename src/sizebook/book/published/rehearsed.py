@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,17 @@ from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.pages import cited_by
 from sizebook.book.audit.replay import replay_page
 from sizebook.book.published.choosing import Chosen
+from sizebook.book.trial_pages import ask_requests
 from sizebook.checks import JUDGED
 from sizebook.lab import calibration
 from sizebook.model.errors import BundleError, UserError
 from sizebook.model.verdict import Finding, Judgement
+from sizebook.stats.histograms import read_interval_log, write_phase_log
 from sizebook.store import Bundle, Project, find_bundles
 from sizebook.store.bundles import REQUESTS
 from sizebook.store.derived import encode_answer
 from sizebook.store.digest import write_digest
+from sizebook.store.left_out import PHASE_HISTOGRAMS
 from sizebook.store.packs import left_out_of, pack, published_files, recorded_files
 from sizebook.store.rehearsal import noted, rehearsing, used
 from sizebook.store.rounds import (
@@ -59,14 +63,20 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
         report, chosen, f"page of {chosen.chapter.id} that its trials do not make",
         f"sizebook run {chosen.chapter.id}",
     )  # fmt: skip
-    answers, judged = noted(notes), noted(scratch / "judged")
     shown = used(notes) | {each.sha256 for out in chosen.page.results for each in cited_by(out)}
+    with rehearsing(scratch / "pages"):
+        for each in own:
+            if each.bundle.sha256 in shown:
+                ask_requests(replace(each.bundle))  # an object of its own, which keeps the rows
+    answers, judged, pages = (noted(scratch / name) for name in ("notes", "judged", "pages"))
     files: dict[str, bytes] = {}
     for each in own:
         bundle, sha256 = each.bundle, each.bundle.sha256
         if sha256 in shown or _tells_noise(bundle):
-            together = {**judged.get(sha256, {}), **answers.get(sha256, {})}
-            named = published_files(bundle, _digest(bundle, together))
+            told = (pages.get(sha256, {}), judged.get(sha256, {}), answers.get(sha256, {}))
+            together = {question: answer for some in told for question, answer in some.items()}
+            histograms = _phase_histograms(bundle, scratch / PHASE_HISTOGRAMS)
+            named = published_files(bundle, _digest(bundle, together), histograms)
         else:
             verdict = {JUDGED: encode_answer(each.judgement, Judgement)}
             named = recorded_files(bundle, _digest(bundle, verdict))
@@ -236,6 +246,14 @@ def _tells_noise(bundle: Bundle) -> bool:
 def _digest(bundle: Bundle, answers: Mapping[str, Any]) -> bytes:
     rows = bundle.columns.height if REQUESTS in bundle.record.files else 0
     return write_digest(rows, answers)
+
+
+def _phase_histograms(bundle: Bundle, scratch: Path) -> bytes | None:
+    path = bundle.open_histograms()
+    if path is None:
+        return None
+    write_phase_log(scratch, read_interval_log(path), bundle.record.execution.monotonic_ns)
+    return scratch.read_bytes()
 
 
 def _kind(name: str) -> str:
