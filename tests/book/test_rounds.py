@@ -149,6 +149,42 @@ def test_a_changed_byte_is_found(published, tmp_path):
     assert errors == {"AU701-pack"} | ({"AU702-signature"} if KEYGEN else set())
 
 
+def test_a_page_is_made_again_from_published_trials(published, tmp_path):
+    """After its template changed; trials stay as they are, and what nobody asked is refused."""
+    project = copy(published, tmp_path)
+    before, [old] = tree(open_published(project)), find_rounds(project)
+    tiny = get_chapter(project.root, "tiny")
+    text = tiny.notebook.read_text()
+    tiny.notebook.write_text(text.replace("(synthetic)", "(made up)"))
+    errors = {each.rule for each in audit_published(project).findings if each.severity == "error"}
+    assert errors == {"AU201-template", "AU301-differs"}
+    publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
+    report = audit_published(project)
+    assert [str(each) for each in report.findings if each.severity == "error"] == []
+    assert report.counts()["pages"].verified == 1
+    [new] = find_rounds(project)
+    changed = {"file", "sha256", "bytes", "commit"}
+    one, other = (each.record.packs[0].model_dump(exclude=changed) for each in (old, new))
+    assert one == other
+    after = tree(open_published(project))
+    assert {name for name in after if after[name] != before[name]} == {"chapters/tiny.ipynb"}
+    page = read_page(PageFile("tiny", open_published(project) / "chapters/tiny.ipynb"))
+    assert page.run["parameters"]["source"] == "measure"
+    assert str(tmp_path) not in after["chapters/tiny.ipynb"].decode()
+    assert take_page(project, get_chapter(project.root, "tiny"), {"profile": "quick"}) is not None
+
+    kept = tree(project.published)
+    asking = text.replace("measures.throughput_per_s", "measures.latency_ms(0.123)")
+    assert asking != text
+    tiny.notebook.write_text(asking)
+    with pytest.raises(UserError, match="cannot be executed on its published trials"):
+        publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
+    assert tree(project.published) == kept
+    shutil.rmtree(project.published)
+    with pytest.raises(UserError, match="no published tiny"):
+        publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
+
+
 def test_what_must_not_be_published_leaves_the_round_as_it_was(
     published, measured, tmp_path, monkeypatch
 ):

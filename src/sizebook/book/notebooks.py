@@ -91,7 +91,7 @@ def run_chapter(
     remains.unlink(missing_ok=True)
     try:
         _execute(root, chapter, parameters, remains, on_progress, stop_grace_s)
-        _stamp_page(root, chapter, parameters, remains)
+        stamp_page(root, chapter, parameters, remains)
         _check_borrowed(root, chapter, read_records(remains).values())
     except PapermillExecutionError as error:
         failure = (error.exec_count, first_words(error.ename, error.evalue))
@@ -233,9 +233,7 @@ def _follow(file: Path) -> Iterator[list[ProgressLine]]:
             yield [ProgressLine(**json.loads(line)) for line in whole if line]
 
 
-def _stamp_page(
-    root: Path, chapter: Chapter, parameters: Mapping[str, Any], notebook: Path
-) -> None:
+def stamp_page(root: Path, chapter: Chapter, parameters: Mapping[str, Any], notebook: Path) -> None:
     """Write into the notebook how it was made; take out this machine's folders and all times.
 
     The same bundles then give the same notebook, byte for byte.

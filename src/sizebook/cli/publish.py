@@ -21,13 +21,20 @@ def publish(
     key: Path = typer.Option(
         None, "--sign", exists=True, dir_okay=False, help="Sign the round with this SSH key."
     ),
+    renew: bool = typer.Option(
+        False,
+        "--renew",
+        help="Make the pages of published chapters again from their published trials.",
+    ),
 ) -> None:
     """Pack chapters of the own run, check them, and put them into data/published.
 
-    The round changes as a whole or not at all.
+    The round changes as a whole or not at all. With --renew nothing of the own run is published:
+    templates that changed are executed on the trials that the round has.
     """
     from sizebook.book.chapters import find_chapters, get_chapter
     from sizebook.book.published.publishing import publish as put
+    from sizebook.book.published.publishing import renew_pages
 
     project = find_project()
     names = chapter or [
@@ -36,7 +43,10 @@ def publish(
         if (project.chapters / f"{each.id}.ipynb").is_file()
     ]
     chapters = [get_chapter(project.root, each) for each in names]
-    done = put(project, chapters, name, replicates=replicates, key=key, say=_say)
+    if renew:
+        done = renew_pages(project, chapters, name, key=key, say=_say)
+    else:
+        done = put(project, chapters, name, replicates=replicates, key=key, say=_say)
     for pack in done.packs:
         each = f", {pack.bytes / pack.trials / 1000:.1f} kB a trial" if pack.trials else ""
         print(f"{pack.chapter}: {pack.trials} trials, {pack.bytes:,} bytes{each}")

@@ -8,7 +8,8 @@ from typing import Literal
 
 Basis = Literal["times", "use", "start", "account"]
 """What a metric rests on: the times of requests; what was counted as used while they ran, by the
-kernel or a JVM; the start of a host or server, before any load; what was sent and stored."""
+kernel or a JVM; the start of a host or server, before any load; what was sent, answered and stored,
+and what a server said of itself."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,16 @@ _ALL = (
     Metric("account_closes", "Account closes", "", "higher", True, 0,
            "1 if everything sent was acknowledged and is stored, once; 0 otherwise.",
            basis="account", rule="SB105-stored"),
+    Metric("no_failure", "Nothing failed", "", "higher", True, 0,
+           "1 if every request of the trial was answered as expected; 0 otherwise.",
+           basis="account", rule="SB301-errors"),
+    Metric("processors_followed", "Processors followed", "", "higher", True, 0,
+           "1 if a JVM, asked for its number of processors, told what the host had before CPUs "
+           "were added, while they were there, and after they were taken away; 0 otherwise.",
+           basis="account"),
+    Metric("pool_kept", "Common pool kept", "", "neither", True, 0,
+           "1 if a JVM's common pool had as many threads after CPUs were added as before; 0 "
+           "otherwise.", basis="account"),
     Metric("first_answer_s", "First answer", "s", "lower", False, 2,
            "Seconds from nothing to a server's first good answer, boots of hosts included.",
            basis="start"),

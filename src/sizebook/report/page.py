@@ -11,6 +11,7 @@ from IPython.display import display
 
 from sizebook.lab import ChapterLab, Trial, Trials
 from sizebook.lab import doubts as doubts_of
+from sizebook.lab.archive import taken_as_measured
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
 from sizebook.report import claim_card, claims, wording
@@ -70,7 +71,8 @@ class Page:
     @classmethod
     def of(cls, lab: ChapterLab, **levels: Any) -> Page:
         """Return the page of a chapter's lab; ``levels`` are the notebook's further parameters."""
-        parameters = {"profile": lab.profile.name, "source": lab.source, "seed": lab.seed} | levels
+        source = "measure" if taken_as_measured() else lab.source
+        parameters = {"profile": lab.profile.name, "source": source, "seed": lab.seed} | levels
         words = ["sizebook run", lab.chapter, f"--profile {lab.profile.name}"]
         words += [f"-p {name}={_as_parameter(value)}" for name, value in levels.items()]
         command = " ".join([*words, f"-p seed={lab.seed}"])

@@ -60,12 +60,9 @@ def replay_page(
     """
     sound = [each for group in bundles.values() for each in group if each.judgement is not None]
     used, lacking = _cited(page, sound)
-    _stage(_with_conditioning(used, sound), scratch / "bundles")
-    root = project.root
-    if not own:
-        root = _make_view(project, sound, scratch / "view")
-    executed = scratch / f"{chapter.id}.ipynb"
-    failure = _execute(page, chapter, executed, scratch / "bundles", root)
+    shown = _with_conditioning(used, sound)
+    view = project.root if own else make_view(project, sound, scratch / "view")
+    executed, failure = execute_again(page, chapter, shown, view, scratch)
     if failure:
         report.add(
             "AU305-no-replay", page.file.name, f"the template cannot be executed again: {failure}",
@@ -75,10 +72,20 @@ def replay_page(
     _compare(page, read_page(PageFile(page.file.name, executed)), lacking, report, own=own)
 
 
-def _execute(
-    page: ExecutedPage, chapter: Chapter, output: Path, bundles: Path, root: Path
-) -> str | None:
-    """Execute the template with the page's parameters; return why that failed."""
+def execute_again(
+    page: ExecutedPage,
+    chapter: Chapter,
+    shown: Iterable[AuditedBundle],
+    root: Path,
+    scratch: Path,
+) -> tuple[Path, str | None]:
+    """Execute the template with the page's parameters on bundles, in an empty folder ``scratch``.
+
+    ``root`` is a project with the calibration that counts. Returns the executed notebook, in which
+    the source is ``scratch / "bundles"``, and why that failed.
+    """
+    bundles, output = scratch / "bundles", scratch / f"{chapter.id}.ipynb"
+    _stage(shown, bundles)
     recorded = page.run.get("parameters")
     given = recorded if isinstance(recorded, dict) else {}
     names = {parameter.name for parameter in chapter.parameters}
@@ -99,10 +106,10 @@ def _execute(
     try:
         run.finish(lambda: None, _STOP_GRACE_S)
     except PapermillExecutionError as error:
-        return first_words(error.ename, error.evalue)
+        return output, first_words(error.ename, error.evalue)
     except DeadKernelError:
-        return "the notebook's process ended unexpectedly"
-    return None
+        return output, "the notebook's process ended unexpectedly"
+    return output, None
 
 
 def _cited(
@@ -147,7 +154,7 @@ def _stage(bundles: Iterable[AuditedBundle], folder: Path) -> None:
                 shutil.copyfile(bundle.path / name, target)
 
 
-def _make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) -> Path:
+def make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) -> Path:
     """Return a project like this one whose calibration is that of the audited bundles."""
     data = folder / "data"
     data.mkdir(parents=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sizebook.book.published.calibrations import keep_calibrations
 from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
 from sizebook.book.published.privacy import Private, find_private
 from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
+from sizebook.book.published.renewing import renew
 from sizebook.book.published.signing import sign, signature_names
 from sizebook.lab import calibration
 from sizebook.model.errors import UsageError, UserError
@@ -63,18 +65,81 @@ def publish(
     A chapter that the round has is replaced by what is published now. ``key`` signs the round.
     Raises UserError, with the round as it was, for anything that must not be published.
     """
+
+    def make(packs: dict[str, Published], staging: Path) -> Iterator[Made]:
+        chosen = [choose(project, each, replicates) for each in _in_order(chapters)]
+        _need_calibration(project, chosen, packs)
+        for each in chosen:
+            with _scratch() as scratch:
+                say(f"{each.chapter.id}: rehearsal on {len(each.own)} whole trials")
+                files = rehearse(project, each, scratch)
+                before = packs.get(each.chapter.id)
+                if each.chapter.id == calibration.CHAPTER and before is not None:
+                    others = [one.pack for one in packs.values() if one != before]
+                    kept = keep_calibrations(before, each.own, others, scratch / "before")
+                    files = {**kept, **files}
+            yield each, files, write_pack(each, files, staging)
+
+    return _publish(project, name, make, replicates=replicates, key=key, say=say)
+
+
+def renew_pages(
+    project: Project,
+    chapters: Sequence[Chapter],
+    name: str,
+    *,
+    key: Path | None = None,
+    say: Say = lambda _: None,
+) -> Done:
+    """Put pages that the present templates make of published trials into the round ``name``.
+
+    Nothing is measured, and nothing changes in the trials. Raises UserError as ``publish``.
+    """
+
+    def make(packs: dict[str, Published], staging: Path) -> Iterator[Made]:
+        for each in _in_order(chapters):
+            with _scratch() as scratch:
+                say(f"{each.id}: its template on its published trials")
+                chosen, files = renew(project, each, packs, scratch)
+                record = write_pack(chosen, files, staging, packs[each.id].pack)
+                yield chosen, files, record
+
+    return _publish(project, name, make, replicates=None, key=key, say=say)
+
+
+Made = tuple[Chosen, Files, PackRecord]
+"""A chapter, what is in its pack, and the record of the pack, which is in the staging folder."""
+Make = Callable[[dict[str, Published], Path], Iterator[Made]]
+
+
+def _publish(
+    project: Project,
+    name: str,
+    make: Make,
+    *,
+    replicates: int | None,
+    key: Path | None,
+    say: Say,
+) -> Done:
     if not is_round_name(name):
         raise UsageError(
             found=f"round {name[:60]!r}",
             expected="a date, YYYY-MM-DD, maybe with -words in lower case behind it",
             next_step="sizebook publish --help",
         )
-    ordered = sorted(chapters, key=lambda each: (each.id != calibration.CHAPTER, each.order))
     project.published.mkdir(parents=True, exist_ok=True)
     _remove_partial(project.published)
     with tempfile.TemporaryDirectory(prefix=PARTIAL, dir=project.published) as folder:
         staging = Path(folder)
-        new = _make_packs(project, ordered, name, replicates, staging, say)
+        packs: dict[str, Published] = newest_packs(find_rounds(project))
+        new = []
+        for chosen, files, made in make(packs, staging):
+            _refuse_private(chosen, files)
+            packs[chosen.chapter.id] = staged(staging, name, made)
+            say(f"{chosen.chapter.id}: proof on a pack of {made.bytes:,} bytes")
+            with _scratch() as scratch:
+                prove(project, chosen, packs, scratch)
+            new.append(made)
         before = _find(project, name)
         record = _record(before, name, replicates, new)
         text = (record.model_dump_json(indent=1) + "\n").encode()
@@ -85,35 +150,15 @@ def publish(
     return Done(done, tuple(new), published_bytes(project), key is not None)
 
 
-def _make_packs(
-    project: Project,
-    chapters: Iterable[Chapter],
-    name: str,
-    replicates: int,
-    staging: Path,
-    say: Say,
-) -> list[PackRecord]:
-    packs: dict[str, Published] = newest_packs(find_rounds(project))
-    chosen = [choose(project, each, replicates) for each in chapters]
-    _need_calibration(project, chosen, packs)
-    new = []
-    for each in chosen:
-        with tempfile.TemporaryDirectory(prefix="sizebook-publish-") as folder:
-            scratch = Path(folder).resolve()
-            say(f"{each.chapter.id}: rehearsal on {len(each.own)} whole trials")
-            files = rehearse(project, each, scratch)
-            if each.chapter.id == calibration.CHAPTER and calibration.CHAPTER in packs:
-                others = [pack.pack for key, pack in packs.items() if key != calibration.CHAPTER]
-                before = packs[calibration.CHAPTER]
-                kept = keep_calibrations(before, each.own, others, scratch / "before")
-                files = {**kept, **files}
-            _refuse_private(each, files)
-            record = write_pack(each, files, staging)
-            packs[each.chapter.id] = staged(staging, name, record)
-            say(f"{each.chapter.id}: proof on a pack of {record.bytes:,} bytes")
-            prove(project, each, packs, scratch)
-        new.append(record)
-    return new
+def _in_order(chapters: Iterable[Chapter]) -> list[Chapter]:
+    """Return chapters in the order of the book, the calibration first."""
+    return sorted(chapters, key=lambda each: (each.id != calibration.CHAPTER, each.order))
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="sizebook-publish-") as folder:
+        yield Path(folder).resolve()
 
 
 def _need_calibration(
@@ -147,13 +192,16 @@ def _find(project: Project, name: str) -> Round | None:
 
 
 def _record(
-    before: Round | None, name: str, replicates: int, new: Sequence[PackRecord]
+    before: Round | None, name: str, replicates: int | None, new: Sequence[PackRecord]
 ) -> RoundRecord:
+    """Return the round's record; ``replicates`` is the least that was asked for now, if it was."""
     replaced = {each.chapter for each in new}
     kept = [
         each for each in (before.record.packs if before else ()) if each.chapter not in replaced
     ]
-    least = min([replicates, *([before.record.replicates] if before and kept else [])])
+    asked = [] if replicates is None else [replicates]
+    asked += [before.record.replicates] if before and (kept or replicates is None) else []
+    least = min(asked, default=LEAST_REPLICATES)
     packs = sorted([*kept, *new], key=lambda each: each.chapter)
     return RoundRecord(name=name, replicates=least, packs=tuple(packs))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,14 +90,23 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
     return files
 
 
-def write_pack(chosen: Chosen, files: Files, folder: Path) -> PackRecord:
-    """Write a chapter's pack into a folder, under a name of its content; return its record."""
+def write_pack(
+    chosen: Chosen, files: Files, folder: Path, before: PackRecord | None = None
+) -> PackRecord:
+    """Write a chapter's pack into a folder, under a name of its content; return its record.
+
+    With the trials of the pack ``before`` what was measured how is as it was.
+    """
     partial = folder / "partial.tar.xz"
     pack(partial, files)
     data = partial.read_bytes()
     sha256 = hashlib.sha256(data).hexdigest()
     name = f"{chosen.chapter.id}-{sha256[:_SHORT]}.tar.xz"
     partial.rename(folder / name)
+    commit = str(chosen.page.run.get("commit", "unknown"))[:80]
+    if before is not None:
+        new = {"file": name, "sha256": sha256, "bytes": len(data), "commit": commit}
+        return before.model_copy(update=new)
     times = sorted(each.record.execution.started_utc for each in chosen.own)
     first = chosen.own[0].record if chosen.own else None
     prints = first.fingerprints if first is not None else None
@@ -120,7 +129,7 @@ def write_pack(chosen: Chosen, files: Files, folder: Path) -> PackRecord:
         first_utc=times[0] if times else "",
         last_utc=times[-1] if times else "",
         left_out=tuple(sorted(out)),
-        commit=str(chosen.page.run.get("commit", "unknown"))[:80],
+        commit=commit,
     )
 
 
@@ -207,10 +216,16 @@ def _checked(looks: Iterable[Look]) -> list[AuditedBundle]:
 def _calibration(folder: Path, known: Sequence[AuditedBundle]) -> list[AuditedBundle]:
     """Return the calibration's trials that are not known yet: pages tell noise by them."""
     there = {each.bundle.id for each in known}
-    if not folder.is_dir():
-        return []
-    paths = [path for path in find_bundles(folder) if path.name not in there]
-    return _checked(read_through(look_at(path)) for path in paths)
+    return audit_folders(folder, without=there)
+
+
+def audit_folders(*folders: Path, without: Collection[str] = ()) -> list[AuditedBundle]:
+    """Return the trials below folders that may be missing, each judged.
+
+    Raises BundleError for a damaged one.
+    """
+    paths = [path for folder in folders if folder.is_dir() for path in find_bundles(folder)]
+    return _checked(read_through(look_at(path)) for path in paths if path.name not in without)
 
 
 def _replay(

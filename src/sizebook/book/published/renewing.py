@@ -1,0 +1,82 @@
+"""Pages of published chapters made again from their own trials, after their templates changed.
+
+Words, charts and analysis may change without a new measurement. The trials of the pack stay as they
+are; a template that asks them what no page has asked before cannot be answered, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+
+from sizebook.book.audit.outputs import ExecutedPage, read_page
+from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.replay import execute_again, make_view
+from sizebook.book.audit.targets import PageFile
+from sizebook.book.chapters import Chapter
+from sizebook.book.notebooks import INJECTED, stamp_page
+from sizebook.book.published.choosing import Chosen
+from sizebook.book.published.rehearsed import Files, audit_folders
+from sizebook.lab import calibration
+from sizebook.model.errors import UsageError, UserError
+from sizebook.store import Project
+from sizebook.store.packs import read_pack
+from sizebook.store.rounds import PAGES, Published, unpack_together
+
+
+def renew(
+    project: Project, chapter: Chapter, packs: Mapping[str, Published], scratch: Path
+) -> tuple[Chosen, Files]:
+    """Return a published chapter with the page that the present template makes, and its files.
+
+    Raises UsageError for a chapter that no round has, UserError for a template that cannot be
+    executed on its trials.
+    """
+    if chapter.id not in packs:
+        raise UsageError(
+            found=f"no published {chapter.id}",
+            expected=f"one of {', '.join(sorted(packs)) or 'none: nothing is published'}",
+            next_step=f"sizebook run {chapter.id}, and publish what it measures",
+        )
+    view = unpack_together(packs, scratch / "view")
+    name, page_file = f"{chapter.id}.ipynb", f"{PAGES}/{chapter.id}"
+    before = read_page(PageFile(page_file, view / PAGES / name))
+    own = audit_folders(view / chapter.id)
+    lent = audit_folders(*(view / lender for lender in chapter.borrows))
+    floor = audit_folders(view / calibration.CHAPTER)
+    root = make_view(project, [*own, *lent, *floor], scratch / "project")
+    again = scratch / "again"
+    again.mkdir()
+    executed, failure = execute_again(before, chapter, [*own, *lent], root, again.resolve())
+    if failure:
+        raise UserError(
+            found=f"{chapter.id}, whose template cannot be executed on its published trials: "
+            f"{failure}",
+            expected="a template that asks of them what their pages asked",
+            next_step=f"sizebook run {chapter.id}, and publish what it measures",
+        )
+    _sign_off(project, chapter, before, executed, str(again.resolve() / "bundles"))
+    page = read_page(PageFile(page_file, executed))
+    cited = {each.bundle for out in page.results for each in cited_by(out)}
+    borrowed = tuple(each.bundle for each in lent if each.bundle.id in cited)
+    chosen = Chosen(chapter, page, tuple(each.bundle for each in own), borrowed)
+    files = read_pack(packs[chapter.id].path)
+    return chosen, {**files, f"{PAGES}/{name}": executed.read_bytes()}
+
+
+def _sign_off(
+    project: Project, chapter: Chapter, before: ExecutedPage, executed: Path, source: str
+) -> None:
+    """Write into a page how it was made: from a measurement, as the one before it."""
+    node = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call, unused-ignore]
+    for cell in node.cells:
+        if INJECTED in cell.metadata.get("tags", []):
+            cell.source = cell.source.replace(source, "measure")
+    nbformat.write(node, executed)  # type: ignore[no-untyped-call, unused-ignore]
+    recorded = before.run.get("parameters")
+    known = {parameter.name for parameter in chapter.parameters}
+    given = recorded if isinstance(recorded, dict) else {}
+    parameters = {name: value for name, value in given.items() if name in known}
+    stamp_page(project.root, chapter, parameters, executed)
