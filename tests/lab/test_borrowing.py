@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 from synthetic_bundles import with_fingerprints, write_synthetic
 
+from sizebook.lab.archive import AS_MEASURED
 from sizebook.lab.borrowing import borrow_trials
+from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.trials import Trial, Trials
-from sizebook.store import Bundle
+from sizebook.store import Bundle, find_project
 
 Make = Callable[..., Bundle]
 
@@ -57,6 +60,26 @@ def test_none_is_no_failure(make: Make) -> None:
         assert (len(found), found.expected) == (0, 0)
         assert found.frame(rate=lambda _: 1.0).height == 0
         assert not [doubt for doubt in found.doubts() if "not run" in doubt]
+
+
+def test_a_page_that_only_borrows_stands_on_the_machine_of_its_trials(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replayed as it was measured nothing is foreign; shown here, another machine's trials are."""
+    for block in range(2):
+        make({"nodes": 1}, block)
+    (tmp_path / "locustfiles").mkdir()
+    (tmp_path / "locustfiles" / "synthetic.py").write_text("")
+    project = dataclasses.replace(find_project(), root=tmp_path)
+
+    def lent() -> Trials:
+        lab = ChapterLab("page", profile="smoke", source=str(tmp_path), seed=1, project=project)
+        lab.run()
+        return lab.borrow("lender", "e")
+
+    assert [trial.foreign for trial in lent()] == [True, True]
+    monkeypatch.setenv(AS_MEASURED, "1")
+    assert [trial.foreign for trial in lent()] == [False, False]
 
 
 def test_the_design_is_what_was_measured(make: Make) -> None:
