@@ -45,7 +45,7 @@ def renew(
     before = read_page(PageFile(page_file, view / PAGES / name))
     own = audit_folders(view / chapter.id)
     lent = audit_folders(*(view / lender for lender in chapter.borrows))
-    floor = audit_folders(view / calibration.CHAPTER)
+    floor = audit_folders(view / calibration.CHAPTER, without={each.bundle.id for each in own})
     root = make_view(project, [*own, *lent, *floor], scratch / "project")
     again = scratch / "again"
     again.mkdir()
