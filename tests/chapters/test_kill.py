@@ -128,9 +128,9 @@ def test_runs_killed_at_random_moments_lose_nothing_and_count_nothing_twice(copy
 
 DELICATE = {
     "started, not registered": "sizebook.hosts.guard:Guard.register:before:2",
-    "a bundle half written": "sizebook.store.bundles:BundleWriter.table:after:3",
-    "a bundle not durable": "sizebook.store.bundles:_sync:before:2",
-    "a bundle just renamed": "sizebook.store.bundles:BundleWriter.commit:after:2",
+    "a bundle half written": "sizebook.store.writing:BundleWriter.table:after:3",
+    "a bundle not durable": "sizebook.store.writing:_sync:before:2",
+    "a bundle just renamed": "sizebook.store.writing:BundleWriter.commit:after:2",
     "all done, not ended": "sizebook.load.control:Generator.stop:before:1",
 }
 
