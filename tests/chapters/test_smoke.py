@@ -14,7 +14,7 @@ from sizebook.book.records import read_records
 from sizebook.checks import judge
 from sizebook.checks.steady import steady_of
 from sizebook.lab import MODES
-from sizebook.lab.archive import Archive
+from sizebook.lab.archive import Archive, read_source
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
 
@@ -166,8 +166,8 @@ def test_a_changed_stack_or_profile_makes_old_bundles_stale_not_wrong(project):
     """Replayed after a change, bundles are shown and marked; measured again, they are not used."""
     bundle = next(iter(find_bundles(project.root / "data" / "runs" / "odata-rest")))
     spec = open_bundle(bundle).record.trial
-    archive = Archive(Project(project.root), "odata-rest")
-    trials = archive.replay(project.root / "data" / "runs", "smoke")
+    copied = Project(project.root)
+    trials = Archive(copied, "odata-rest").replay(read_source(copied, copied.runs), "smoke")
     assert {trial.stale for trial in trials} == {()}
     profile = project.root / "locustfiles" / spec.load.locustfile
     text = profile.read_text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sizebook.checks import RULES
-from sizebook.checks.basis import MACHINE, PRECISION, verdict_on
+from sizebook.checks.basis import MACHINE, PRECISION, known_within, verdict_on
 from sizebook.model.verdict import Finding, Judgement, worst_of
 
 
@@ -40,6 +40,31 @@ def test_doubts_touch_what_they_are_about(failed, times, use, start, account):
     judgement = judged(*failed)
     expected = {"times": times, "use": use, "start": start, "account": account}
     assert {basis: verdict_on(judgement, basis) for basis in expected} == expected
+
+
+CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("failed", "shift", "basis", "within"),
+    [
+        ([], 0.3, "times", 1.0),
+        ([("SB601-steady", "noisy")], 0.3, "times", 1.3),
+        ([("SB601-steady", "noisy")], -0.3, "times", 1.3),
+        ([("SB601-steady", "noisy")], 1.1, "times", None),
+        ([("SB601-steady", "noisy")], None, "times", None),
+        ([("SB601-steady", "noisy")], 0.3, "use", 1.0),
+        ([("SB601-steady", "no steady state")], 0.3, "times", None),
+        ([("SB601-steady", "noisy"), ("SB602-jit", "noisy")], 0.3, "times", None),
+        ([("SB602-jit", "noisy")], 0.3, "times", None),
+    ],
+)
+def test_a_change_that_may_be_chance_says_how_far_off_a_trial_is(failed, shift, basis, within):
+    """Alone it bounds the level; beside another doubt, or where it is not known, it does not."""
+    numbers = CHANGES | ({} if shift is None else {"latency_shift": shift})
+    findings = tuple(Finding(rule, False, "", numbers, verdict) for rule, verdict in failed)
+    judgement = Judgement(worst_of(verdict for _, verdict in failed), findings)
+    assert known_within(judgement, basis) == within
 
 
 def test_the_rules_that_it_names_have_such_verdicts():

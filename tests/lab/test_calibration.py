@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class Bundles:
     ) -> Bundle:
         self.made += 1
         outcome, rows = changed.pop("outcome", "completed"), changed.pop("rows", None)
-        update = {"experiment": experiment, "treatment": treatment, "profile": "quick"} | changed
+        update = {"chapter": calibration.CHAPTER, "profile": "quick"} | changed
+        update |= {"experiment": experiment, "treatment": treatment}
         spec = self.base.model_copy(update=update)
         name = f"trial-{self.made}"
         facts = {"wall_s": 4800 / rate}
@@ -179,9 +181,9 @@ def test_a_pages_floor_is_that_of_its_machine_and_day(
             made.append(_made_anew(bundle, started, machine=machine, stack=name))
     monkeypatch.setattr(calibration, "readable_bundles", lambda _: made)
 
-    def floor_of(machine: str, day: int) -> float | None:
+    def floor_of(machine: str, day: int, lent: Sequence[Bundle] = ()) -> float | None:
         trial = _made_anew(made[0], f"2026-01-0{day}T12:00:00Z", machine=machine)
-        return calibration.find_floor(project, trials=(trial,)).relative_sd
+        return calibration.find_floor(project, trials=(trial,), lent=lent).relative_sd
 
     def like(scale: int) -> Any:
         values = [100.0 + scale * block for block in range(3)]
@@ -194,6 +196,11 @@ def test_a_pages_floor_is_that_of_its_machine_and_day(
     assert floor_of("there", 9) == floor_of("there", 1) == like(3)  # measured before: the first
     assert floor_of("nowhere", 9) is None
     assert calibration.find_floor(project).relative_sd == like(3)
+
+    monkeypatch.setattr(calibration, "readable_bundles", lambda _: made[:3])
+    lent = [*made, bundles.add("aa", 1.0, {"name": "A", "pass": 1}, chapter="another")]
+    assert floor_of("", 9) == like(1)
+    assert floor_of("", 9, lent) == like(4)  # a round's own, each bundle once
 
 
 def test_what_is_measured_first_is_a_trial_of_the_calibration_chapter() -> None:

@@ -44,7 +44,11 @@ def rows(verdict: str = "valid", **values: list[float | None]) -> pl.DataFrame:
 
 
 def trials_of(
-    frame: pl.DataFrame, profile: str = "quick", machines: int = 1, failing: Sequence[str] = ()
+    frame: pl.DataFrame,
+    profile: str = "quick",
+    machines: int = 1,
+    failing: Sequence[str] = (),
+    numbers: dict[str, float] | None = None,
 ) -> list[Any]:
     """Return stand-ins for the trials behind a frame; ``failing`` rules made what is not valid."""
     failing = failing or ["SB602-jit"]
@@ -54,7 +58,7 @@ def trials_of(
             judgement=Judgement(
                 row["verdict"],
                 tuple(
-                    Finding(rule, row["verdict"] == "valid", "", verdict=row["verdict"])
+                    Finding(rule, row["verdict"] == "valid", "", numbers or {}, row["verdict"])
                     for rule in failing
                 ),
             ),
@@ -161,6 +165,50 @@ def test_a_doubt_touches_what_it_is_about(
     assert (words in outcome.note) == (decided == "confirmed")
 
 
+def unsure(largest: float) -> dict[str, float]:
+    """Return what SB601 says of a change that may be chance."""
+    names = ("throughput_trend", "throughput_shift", "latency_trend")
+    return dict.fromkeys(names, 0.01) | {"latency_shift": -largest}
+
+
+def doubting(
+    frame: pl.DataFrame, largest: float, failing: Sequence[str] = ("SB601-steady",)
+) -> ClaimOutcome:
+    """Decide about b beside a, where doubted trials changed by so much."""
+    trials = trials_of(frame, failing=failing, numbers=unsure(largest))
+    return decide_claim(
+        SLOWER, frame, "total_time_s", [(LEFT, RIGHT)], chapter="alpha", trials=trials, least=1.1
+    ).outcome
+
+
+def test_trials_known_within_a_factor_count_where_valid_ones_are_too_few() -> None:
+    """Their doubt widens the interval: by the mean of it over a side's replicates, on logs."""
+    a, b = VALUES["a"][:3], VALUES["b"][:3]
+    sure = doubting(rows(a=a, b=b), 0.3)
+    few = pl.concat([rows(a=a), rows(b=b[:1]), rows("noisy", b=b)[1:]])
+    found = doubting(few, 0.3)
+    assert (found.verdict, found.n, found.effect) == ("confirmed", 3, sure.effect)
+    assert sure.low is not None
+    assert found.low == pytest.approx(sure.low / 1.3 ** (2 / 3))
+    assert found.note == (
+        "2 of the 6 trials that count know their level within 30% only, and the interval is "
+        "wider for that"
+    )
+    assert doubting(few, 0.9).verdict == "undetermined"  # 1.5 may be 0.98
+    assert doubting(few, 1.2).n == 1  # a level that is not known at all
+    assert doubting(few, 0.3, ["SB601-steady", "SB602-jit"]).n == 1
+
+
+def test_no_doubted_trial_counts_where_valid_ones_are_enough() -> None:
+    """Three valid replicates of each side are: which trials count must not depend on results."""
+    frame = rows()
+    doubted = frame.with_columns(
+        verdict=pl.when(pl.col("bundle") == "b-1").then(pl.lit("noisy")).otherwise("verdict")
+    )
+    found = doubting(doubted, 0.3)
+    assert (found.n, found.note) == (3, "")
+
+
 def test_events_say_which_trials_are_doubted_too() -> None:
     """A valid trial needs no words, one that is doubted otherwise does."""
     frame = pl.concat([rows(a=[1.0]), rows("noisy", b=[1.0, 1.0])]).rename({"ok": "limit_kept"})
@@ -265,11 +313,14 @@ def test_trials_of_two_machines_are_not_compared() -> None:
     assert "2 machines" in found.reason
 
 
-def test_blocks_are_paired_where_both_sides_have_the_same() -> None:
-    """A disturbance that hits a whole block does not hide the effect."""
+def test_blocks_are_paired_that_both_sides_have() -> None:
+    """A disturbance of a whole block does not hide the effect, if enough blocks are whole."""
     shaken = {"a": [1.0, 2.0, 4.0, 8.0], "b": [1.5, 3.1, 5.9, 12.2]}
     assert decide(rows(**shaken)).verdict == "confirmed"
-    assert decide(rows(**shaken).filter(pl.col("bundle") != "b-3")).verdict == "undetermined"
+    without_one = rows(**shaken).filter(pl.col("bundle") != "b-3")
+    assert (decide(without_one).verdict, decide(without_one).n) == ("confirmed", 3)
+    without_two = without_one.filter(pl.col("bundle") != "a-2")
+    assert decide(without_two).verdict == "undetermined"
 
 
 def test_the_least_effect_comes_from_the_noise_floor() -> None:

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from sizebook.stats.decisions import (
+    Sample,
     combine,
     combine_events,
     decide,
@@ -69,7 +70,7 @@ def test_too_few_replicates_are_undetermined_with_the_reason(assertion):
         ([1.0, 2.0], [], "no replicates"),
         ([0.0, 1.0], [1.0, 1.0], "zero or below"),
     ):
-        total, each = decide_pairs(assertion, [(left, right, False)], M)
+        total, each = decide_pairs(assertion, [Sample(left, right, paired=False)], M)
         assert total == each[0]
         assert total.verdict == "undetermined"
         assert why in total.reason
@@ -85,10 +86,11 @@ def test_the_least_effect_must_be_above_one(least):
 
 def test_equal_numbers_have_an_interval_of_no_width():
     """Bytes that never vary are decided from two replicates on."""
-    total, _ = decide_pairs("greater", [([30.0, 30.0], [10.0, 10.0], True)], M)
+    total, _ = decide_pairs("greater", [Sample([30.0, 30.0], [10.0, 10.0], paired=True)], M)
     assert (total.verdict, total.n) == ("confirmed", 2)
     assert total.ratio.estimate == pytest.approx(3.0)
-    assert decide_pairs("same", [([7.0, 7.0], [7.0, 7.0], True)], M)[0].verdict == "confirmed"
+    same = Sample([7.0, 7.0], [7.0, 7.0], paired=True)
+    assert decide_pairs("same", [same], M)[0].verdict == "confirmed"
 
 
 def rates(assertion, ratio, n, paired, runs=1500):
@@ -99,7 +101,8 @@ def rates(assertion, ratio, n, paired, runs=1500):
         block = random.normal(0, 0.1, n) if paired else 0.0
         left = ratio * np.exp(block + random.normal(0, 0.05, n))
         right = np.exp(block + random.normal(0, 0.05, n))
-        verdicts.append(decide_pairs(assertion, [(left, right, bool(paired))], M)[0].verdict)
+        sample = Sample(left, right, bool(paired))
+        verdicts.append(decide_pairs(assertion, [sample], M)[0].verdict)
     return verdicts.count("confirmed") / runs, verdicts.count("contradicted") / runs
 
 
@@ -136,17 +139,17 @@ def test_many_pairs_do_not_add_up_chances_to_be_wrong(pairs):
     verdicts = []
     for _ in range(runs):
         samples = random.lognormal(0.0, 0.05, (pairs, 2, 4)) * np.array([[[M], [1.0]]])
-        found = decide_pairs("greater", [(a, b, False) for a, b in samples], M)
+        found = decide_pairs("greater", [Sample(a, b, paired=False) for a, b in samples], M)
         verdicts.append(found[0].verdict)
     assert verdicts.count("contradicted") / runs <= 0.037
 
 
 def test_all_pairs_must_show_it():
     """Confirmed only if all are; the pair that weighs most against it is shown."""
-    clear = ([1.5, 1.51, 1.52], [1.0, 1.0, 1.01], True)
-    weak = ([1.3, 1.31, 1.29], [1.0, 1.01, 1.0], True)
-    against = ([0.5, 0.51, 0.5], [1.0, 1.0, 1.01], True)
-    unknown = ([1.5], [1.0], False)
+    clear = Sample([1.5, 1.51, 1.52], [1.0, 1.0, 1.01], paired=True)
+    weak = Sample([1.3, 1.31, 1.29], [1.0, 1.01, 1.0], paired=True)
+    against = Sample([0.5, 0.51, 0.5], [1.0, 1.0, 1.01], paired=True)
+    unknown = Sample([1.5], [1.0], paired=False)
     total, _ = decide_pairs("greater", [clear, weak], M)
     assert total.verdict == "confirmed"
     assert total.ratio.estimate == pytest.approx(1.29, abs=0.02)
@@ -158,9 +161,24 @@ def test_all_pairs_must_show_it():
     assert combine("greater", []).verdict == "undetermined"
 
 
+def test_a_doubt_widens_the_interval_on_both_sides():
+    """What is off by chance and what may be off besides add up; the estimate stays."""
+    sure = Sample([1.5, 1.51, 1.52], [1.0, 1.0, 1.01], paired=True)
+    doubted = sure._replace(doubt=1.2)
+    found, wider = (decide_pairs("greater", [each], M)[0] for each in (sure, doubted))
+    assert wider.ratio.estimate == found.ratio.estimate
+    assert wider.ratio.low == pytest.approx(found.ratio.low / 1.2)
+    assert wider.ratio.high == pytest.approx(found.ratio.high * 1.2)
+    assert found.verdict == wider.verdict == "confirmed"
+    much = decide_pairs("greater", [sure._replace(doubt=1.6)], M)[0]
+    assert much.verdict == "undetermined"
+    one = Sample([1.5], [1.0], paired=True, doubt=1.2).ratio(0.95)
+    assert (one.estimate, one.low, one.high) == (1.5, None, None)
+
+
 def test_one_pair_against_it_must_be_clear_enough_for_many():
     """What would contradict alone is not enough among many chances to."""
-    rare = ([1.0, 1.02, 0.98], [1.0, 0.98, 1.0], True)
+    rare = Sample([1.0, 1.02, 0.98], [1.0, 0.98, 1.0], paired=True)
     assert decide_pairs("greater", [rare], M)[0].verdict == "contradicted"
     total, each = decide_pairs("greater", [rare] * 40, M)
     assert total.verdict == "undetermined"

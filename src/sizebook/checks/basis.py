@@ -2,7 +2,7 @@
 
 A host that took four seconds to boot did so however late the load generator was afterwards, and
 how often a limit stopped a host is counted right where the level of the latency is not known well.
-A trial that failed, or is stale, counts for nothing.
+A trial that failed, or is stale, counts for nothing. Another doubt has a bound.
 """
 
 from __future__ import annotations
@@ -29,6 +29,22 @@ def verdict_on(judgement: Judgement, basis: Basis) -> Verdict:
     if basis == "times":
         return judgement.verdict
     return worst_of(each.verdict for each in judgement.failed() if _touches(each, basis))
+
+
+def known_within(judgement: Judgement, basis: Basis) -> float | None:
+    """Return the factor within which a trial knows a metric of this basis; None: not at all.
+
+    It is 1 if no doubt touches the metric. The one doubt that says itself how far off the level of
+    the requests' times may be is a change that may be chance (``SB601-steady``): a trial that has
+    no other one knows them within 1 and that change.
+    """
+    if verdict_on(judgement, basis) == "valid":
+        return 1.0
+    doubts = judgement.failed()
+    if basis != "times" or [each.rule for each in doubts] != [steady.steady.id]:
+        return None
+    change = steady.unsure_by(doubts[0])
+    return None if change is None else 1 + change
 
 
 def _touches(finding: Finding, basis: Basis) -> bool:

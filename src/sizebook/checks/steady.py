@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
+import numpy as np
+
 from sizebook.checks.facts import (
     change_of,
     measured_mark,
@@ -14,7 +16,7 @@ from sizebook.checks.facts import (
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.bundle import PhaseMark
-from sizebook.model.verdict import Verdict
+from sizebook.model.verdict import Finding, Verdict
 from sizebook.stats.steady import ALPHA, TOLERANCE, SteadyState, steady_state
 from sizebook.stats.windows import choose_width, windows
 from sizebook.store import Bundle
@@ -26,6 +28,9 @@ UNSURE = 0.20
 """A change of the level above which a trial is doubted although chance may explain it."""
 JIT_LIMIT = 0.05
 OLD_LIMIT = 0.10
+OLD_COLLECTED = 3
+"""Collections of the old generation within the measured phase whose price is in its results."""
+_SERIES = ("throughput", "latency")
 
 
 @dataclass(frozen=True)
@@ -147,9 +152,7 @@ def steady(bundle: Bundle) -> Answer:
     if found.state is None or found.width_ns is None:
         return Answer(False, "; ".join(found.reasons), numbers, "noisy")
     numbers |= {"windows": float(found.state.windows), "width_ms": found.width_ns / 1e6}
-    for name, trend, shift in zip(
-        ("throughput", "latency"), found.state.trends, found.state.shifts, strict=True
-    ):
+    for name, trend, shift in zip(_SERIES, found.state.trends, found.state.shifts, strict=True):
         pairs = {"trend_p": trend.p, "trend": trend.change_share}
         pairs |= {"shift_p": shift.p, "shift": shift.change_share}
         numbers |= {f"{name}_{key}": value for key, value in pairs.items() if value is not None}
@@ -163,6 +166,19 @@ def steady(bundle: Bundle) -> Answer:
         return Answer(True, f"no trend and no shift in {text}", numbers)
     verdict: Verdict | None = "noisy" if found.steady is None else None
     return Answer(False, f"{'; '.join(found.reasons)} ({text})", numbers, verdict)
+
+
+def unsure_by(finding: Finding) -> float | None:
+    """Return the change for which ``SB601-steady`` doubts a trial although it may be chance.
+
+    As a share of the level, at most 1: so far off may the trial's level be. None where the rule
+    passed, found a change that is no chance, had too few requests to tell, or knows no level.
+    """
+    names = [f"{series}_{test}" for series in _SERIES for test in ("trend", "shift")]
+    if finding.verdict != "noisy" or not set(names) <= set(finding.numbers):
+        return None
+    largest = max(abs(finding.numbers[name]) for name in names)
+    return largest if largest <= 1 else None
 
 
 def _largest_change(state: SteadyState) -> float:
@@ -203,8 +219,11 @@ def jit(bundle: Bundle) -> Answer:
     verdict="noisy",
     meaning="Rise of the bytes in the old generation of any JVM between the readings around the "
     f"measured phase, over its capacity. Above {OLD_LIMIT:.0%} a heap is filling that sooner or "
-    "later must be collected as a whole; the trial ended before it had to pay for that. It does "
-    "not apply where the design lets a node run out of memory.",
+    "later must be collected as a whole; the trial ended before it had to pay for that, unless "
+    f"it paid {OLD_COLLECTED} times or more: that often the old generation of each JVM fell by "
+    f"more than {OLD_LIMIT:.0%} of its capacity from one reading to the next. How far it has "
+    "risen since the last time is chance then. It does not apply where the design lets a node "
+    "run out of memory.",
     remedy="A measured phase that is long enough to hold several collections of the old "
     "generation, or a larger heap.",
 )
@@ -220,6 +239,24 @@ def heap(bundle: Bundle) -> Answer:
     if room.end <= 0:
         raise DoesNotApply("no capacity of the old generation is known")
     share = used.rise / room.end
+    times = _times_collected(bundle, *window)
     numbers = {"rise_bytes": used.rise, "capacity_bytes": room.end, "share": share}
+    numbers |= {"times_collected": float(times)}
     text = f"{used.rise / 2**20:+.1f} MiB, {share:+.1%} of {room.end / 2**20:.0f} MiB"
-    return Answer(share <= OLD_LIMIT, text, numbers)
+    text += f", collected {times} times" if times else ""
+    return Answer(share <= OLD_LIMIT or times >= OLD_COLLECTED, text, numbers)
+
+
+def _times_collected(bundle: Bundle, begin_ns: int, end_ns: int) -> int:
+    """Return how often the old generation was seen emptied, in the JVM where that was rarest."""
+    capacities = {
+        (one.host, one.source): float(one.values.max())
+        for one in bundle.readings.find("jvm/", "space_capacity_bytes/old")
+    }
+    times = []
+    for used in bundle.readings.find("jvm/", "space_used_bytes/old"):
+        inside = (used.times_ns >= begin_ns) & (used.times_ns <= end_ns)
+        fallen = -np.diff(used.values[inside])
+        deep = OLD_LIMIT * capacities.get((used.host, used.source), np.inf)
+        times.append(int(np.count_nonzero(fallen > deep)))
+    return min(times, default=0)

@@ -85,18 +85,17 @@ class Archive:
         bundle = self.newest(spec)
         return bundle if bundle is not None and bundle.record.outcome == "completed" else None
 
-    def replay(self, folder: Path, profile: str) -> tuple[Trial, ...]:
-        """Return the newest bundle of each trial below ``folder``, marked if stale or foreign.
+    def replay(self, source: Iterable[Bundle], profile: str) -> tuple[Trial, ...]:
+        """Return the newest bundle of each trial in a source, marked if stale or foreign.
 
-        Raises BundleError for a damaged bundle, UsageError if there is none of this profile.
+        Raises UsageError if there is none of this profile.
         """
-        bundles = read_source(self._project, folder)
-        bundles = [b for b in bundles if b.record.trial.chapter == self._chapter]
+        bundles = [b for b in source if b.record.trial.chapter == self._chapter]
         chosen = [b for b in bundles if b.record.trial.profile == profile]
         if not chosen:
             others = sorted({str(b.record.trial.profile) for b in bundles}) or ["none"]
             raise UsageError(
-                found=f"no {profile!r} bundles of chapter {self._chapter!r} in {folder.name} "
+                found=f"no {profile!r} bundles of chapter {self._chapter!r} in the source "
                 f"(profiles there: {', '.join(others)})",
                 expected="bundles of that chapter and profile",
                 next_step="choose another source or profile, or measure",

@@ -213,25 +213,36 @@ def _highest_kept(tried: Iterable[Bundle]) -> float | None:
 
 
 def find_floor(
-    project: Project, measure: Measure = good_per_s, trials: Sequence[Bundle] = ()
+    project: Project,
+    measure: Measure = good_per_s,
+    trials: Sequence[Bundle] = (),
+    lent: Iterable[Bundle] = (),
 ) -> NoiseFloor:
     """Return the noise floor of a metric by the A/A trials of one calibration.
 
     That is the newest one on the machine of ``trials`` when these were made, or the first after
     them; without trials the newest of this machine. So a page says the same of its trials however
-    often, and on whatever other machine, is calibrated later. The first trial of each fresh JVM
-    counts. Without any there is no floor, and the result says why.
+    often, and on whatever other machine, is calibrated later. The calibrations are those of the
+    project and the ones among ``lent``, such as a published round's. The first trial of each fresh
+    JVM counts. Without any there is no floor, and the result says why.
     """
-    groups = _by_level(_calibrated(project, AA, trials), "name").values()
+    groups = _by_level(_calibrated(project, AA, trials, lent), "name").values()
     first = [[b for b in bundles if b.record.trial.treatment.get("pass", 1) == 1]
              for bundles in groups]  # fmt: skip
     values = [[value for b in bundles if (value := measure(b)) is not None] for bundles in first]
     return noise_floor(values)
 
 
-def _calibrated(project: Project, experiment: str, trials: Sequence[Bundle] = ()) -> list[Bundle]:
+def _calibrated(
+    project: Project,
+    experiment: str,
+    trials: Sequence[Bundle] = (),
+    lent: Iterable[Bundle] = (),
+) -> list[Bundle]:
     """Return a calibration's completed trials of the most thorough profile there is."""
-    every = readable_bundles(project.runs / CHAPTER)
+    own = readable_bundles(project.runs / CHAPTER)
+    foreign = [bundle for bundle in lent if bundle.record.trial.chapter == CHAPTER]
+    every = {bundle.id: bundle for bundle in (*foreign, *own)}.values()
     there = [bundle for bundle in every if _completed(bundle, experiment)]
     newest = max((_started(bundle) for bundle in trials), default=None)
     made_on = {b.record.fingerprints.machine for b in trials if _started(b) == newest}

@@ -179,7 +179,7 @@ class ChapterLab:
             archive = self._measured(archive)
             found = archive.planned(self._due(archive))
         elif self._entries:
-            found = archive.replay(self._folder(), self.profile.name)
+            found = archive.replay(self._source(), self.profile.name)
         else:  # a page that only borrows has no trials to be found
             found = ()
         self._found = found
@@ -206,13 +206,15 @@ class ChapterLab:
             experiment,
             profile=self.profile.name,
             mark=lambda bundle: mark_trial(self.project, bundle, own),
-            floor=lambda trials: find_floor(self.project, trials=trials).relative_sd,
+            floor=lambda trials: self._floor(good_per_s, trials).relative_sd,
         )
 
     def _lent(self, chapter: str) -> Sequence[Bundle]:
-        """Return another chapter's bundles; a source is read once for all of them."""
-        if self.measures:
-            return readable_bundles(self.project.runs / chapter)
+        """Return bundles among which another chapter's are: its own, or all of the source."""
+        return readable_bundles(self.project.runs / chapter) if self.measures else self._source()
+
+    def _source(self) -> Sequence[Bundle]:
+        """Return all bundles of the source, read once. Raises BundleError for a damaged one."""
         if self._replayed is None:
             self._replayed = read_source(self.project, self._folder())
         return self._replayed
@@ -255,8 +257,12 @@ class ChapterLab:
         On the machine of the chapter's trials; where that was not calibrated there is no floor,
         and the result says why.
         """
-        found = [trial.bundle for trial in self._found or ()]
-        return find_floor(self.project, measure, found)
+        return self._floor(measure, [trial.bundle for trial in self._found or ()])
+
+    def _floor(self, measure: Measure, trials: Sequence[Bundle]) -> NoiseFloor:
+        """Return it by the calibrations of the project and of the source, if there is one."""
+        lent = () if self.measures else self._source()
+        return find_floor(self.project, measure, trials, lent)
 
     def _measured(self, archive: Archive) -> Archive:
         """Measure what is due, and again what the machine interfered with; newest ones count."""

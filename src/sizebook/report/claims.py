@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,18 +16,22 @@ from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, 
 from sizebook.model.errors import UsageError
 from sizebook.model.metrics import METRICS
 from sizebook.model.records import Scalar
-from sizebook.report.counting import tells, with_spared
+from sizebook.report.counting import tells_within, with_doubted
 from sizebook.report.reported import reported_claim, reported_claims
 from sizebook.stats.decisions import (
     Assertion,
     Decision,
+    Sample,
     combine_events,
     decide_event,
     decide_pairs,
 )
 from sizebook.stats.noise import NoiseFloor
+from sizebook.stats.pairing import pair_blocks
 from sizebook.store import Project
 
+ENOUGH = 3
+"""Valid replicates of each side from which on no doubted ones are needed."""
 LEAST = 1.05
 """Least ratio that matters where a chapter states none and the noise floor is not wider."""
 SMOKE = "the smoke profile proves that it works, not how fast"
@@ -35,6 +40,7 @@ Levels = Mapping[str, Scalar]
 Pair = tuple[Levels, Levels]
 
 _ROW = "row of the frame"
+_WITHIN = "factor within which the trial is known"
 _ASSERTIONS: Mapping[Relation, Assertion] = {
     "gt": "greater",
     "increases": "greater",
@@ -55,12 +61,14 @@ class Decided:
 
 @dataclass(frozen=True)
 class _Side:
-    """The trials of one treatment: its valid replicates, or why there are none."""
+    """The trials of one treatment: its replicates that count, or why there are none."""
 
     values: Mapping[int, float]
     """Block number to the metric's mean in it."""
+    within: Mapping[int, float]
+    """Block number to the factor within which that is known."""
     bundles: tuple[str, ...]
-    valid: tuple[str, ...]
+    counted: tuple[str, ...]
     verdict: ClaimVerdict | None = None
     reason: str = ""
     rows: frozenset[int] = frozenset()
@@ -104,13 +112,14 @@ def decide_claim(
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
     ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side
     is valid, and stands for their mean; doubts that do not touch what the metric rests on do not
-    matter (``checks.basis``), and the note then says so. Replicates are
-    paired by block where both sides have the same blocks. ``least`` is the least ratio that
-    matters; without it, what the noise ``floor`` can see with so many replicates, and 1.05 at
-    least. ``relation`` tests another relation than the claim's wording has, and needs a ``note``
-    that says why. Raises UsageError for a relation that is no comparison, for a column that the
-    frame does not have, and for trials that miss one
-    of the frame's.
+    matter (``checks.basis``), and the note then says so. Where fewer than ``ENOUGH`` replicates of
+    a side are valid, those count as well whose doubt says how far off they may be, and the
+    interval is wider by that, as if all were off the same way. Replicates are paired by block
+    (``stats.pairing``). ``least`` is the least ratio that matters; without it, what the noise
+    ``floor`` can see with so many replicates, and 1.05 at least. ``relation`` tests another
+    relation than the claim's wording has, and needs a ``note`` that says why. Raises UsageError
+    for a relation that is no comparison, for a column that the frame does not have, and for trials
+    that miss one of the frame's.
     """
     tested = relation or claim.relation
     if relation not in (None, claim.relation) and not note:
@@ -118,12 +127,11 @@ def decide_claim(
     assertion = _assertion(claim, tested, metric)
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {metric, *(name for pair in pairs for s in pair for name in s)})
-    sides = [(_read_side(frame, metric, a, known), _read_side(frame, metric, b, known))
-             for a, b in pairs]  # fmt: skip
+    sides = [_read_pair(frame, metric, pair, known) for pair in pairs]
     blocked = [_blocked(a, b, known) for a, b in sides]
-    samples = [([], [], False) if block else _sample(a, b)
+    samples = [Sample([], [], paired=False) if block else _sample(a, b)
                for (a, b), block in zip(sides, blocked, strict=True)]  # fmt: skip
-    margin, basis = _least(least, floor, min((len(a) for a, _, _ in samples), default=0))
+    margin, basis = _least(least, floor, min((len(a) for a, *_ in samples), default=0))
     total, each = decide_pairs(assertion, samples, margin)
     comparisons = tuple(
         _comparison(pair, found, block)
@@ -148,7 +156,7 @@ def decide_claim(
         least=margin,
         least_basis=basis,
         reported_ratio=claim.reported_ratio,
-        note=with_spared(note, metric, _counted(every, known)),
+        note=with_doubted(note, metric, _counted(every, known)),
         comparisons=comparisons,
     )
     return Decided(outcome, _used(every, known))
@@ -181,7 +189,7 @@ def decide_event_claim(
         for levels, found, block in zip(treatments, each, blocked, strict=True)
     )
     verdict, reason = _overall(combine_events(each), comparisons)
-    said = with_spared(note, event, _counted(sides, known))
+    said = with_doubted(note, event, _counted(sides, known))
     outcome = _without_effect(claim, chapter, event, verdict, reason, said, comparisons)
     return Decided(outcome, _used(sides, known))
 
@@ -242,8 +250,23 @@ def _check_columns(claim: Claim, frame: pl.DataFrame, names: Iterable[str]) -> N
         raise _misuse(claim, f"{', '.join(missing)}", expected)
 
 
+def _read_pair(
+    frame: pl.DataFrame, metric: str, pair: Pair, known: Mapping[str, Trial]
+) -> tuple[_Side, _Side]:
+    """Return both sides: valid replicates alone if these are enough, else doubted ones as well."""
+    left, right = (_read_side(frame, metric, levels, known) for levels in pair)
+    if min(len(left.values), len(right.values)) < ENOUGH:
+        left, right = (_read_side(frame, metric, levels, known, doubted=True) for levels in pair)
+    return left, right
+
+
 def _read_side(
-    frame: pl.DataFrame, metric: str, levels: Levels, known: Mapping[str, Trial]
+    frame: pl.DataFrame,
+    metric: str,
+    levels: Levels,
+    known: Mapping[str, Trial],
+    *,
+    doubted: bool = False,
 ) -> _Side:
     """Return the replicates of a treatment that count."""
     rows = frame.with_row_index(_ROW)
@@ -258,24 +281,28 @@ def _read_side(
             next_step="pass all of them: trials=[trials['a'], trials['b']]",
         )
     if not rows.height:
-        return _Side({}, (), (), "not run", f"no trial of {name_levels(levels)}")
+        return _Side({}, {}, (), (), "not run", f"no trial of {name_levels(levels)}")
     if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
-        return _Side({}, bundles, (), "not run", SMOKE)
-    telling = pl.col("bundle").is_in([one for one in bundles if tells(known[one], metric)])
+        return _Side({}, {}, bundles, (), "not run", SMOKE)
+    factors = [tells_within(known[bundle], metric) for bundle in bundles]
+    within = [factor if doubted or factor == 1.0 else None for factor in factors]
+    rows = rows.with_columns(pl.Series(_WITHIN, within, dtype=pl.Float64))
     whole = rows.group_by("replicate", maintain_order=True).agg(
-        ok=(telling & pl.col(metric).is_not_null()).all(),
+        ok=pl.all_horizontal(pl.col(_WITHIN, metric).is_not_null()).all(),
         value=pl.col(metric).mean(),
+        within=pl.col(_WITHIN).max(),
         bundles=pl.col("bundle"),
     )
     good = whole.filter("ok")
     values = dict(zip(good["replicate"], good["value"], strict=True))
-    valid = tuple(bundle for group in good["bundles"] for bundle in group)
+    counted = tuple(bundle for group in good["bundles"] for bundle in group)
     if values:
-        return _Side(values, bundles, valid, rows=frozenset(rows[_ROW]))
+        factor_of = dict(zip(good["replicate"], good["within"], strict=True))
+        return _Side(values, factor_of, bundles, counted, rows=frozenset(rows[_ROW]))
     counts = Counter(rows["verdict"])
     found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     what = f"no {metric} in a valid trial" if "valid" in counts else "no valid trial"
-    return _Side({}, bundles, (), "undetermined", f"{what} of {name_levels(levels)}: {found}")
+    return _Side({}, {}, bundles, (), "undetermined", f"{what} of {name_levels(levels)}: {found}")
 
 
 def _blocked(
@@ -288,18 +315,19 @@ def _blocked(
     alike = set(left.bundles) & set(right.bundles) and left.values == right.values
     if left is not right and (left.rows & right.rows or alike):
         return "not run", "both sides are the same trials: the parameters name one treatment"
-    bundles = [known[bundle].bundle for bundle in dict.fromkeys((*left.valid, *right.valid))]
+    bundles = [known[bundle].bundle for bundle in dict.fromkeys((*left.counted, *right.counted))]
     for finding in judge_set({"compared": bundles}, None):
         if finding.rule == COMPARABLE and finding.passed is False:
             return "undetermined", f"the trials are not comparable: {finding.message}"
     return None
 
 
-def _sample(left: _Side, right: _Side) -> tuple[list[float], list[float], bool]:
-    if set(left.values) == set(right.values):
-        blocks = sorted(left.values)
-        return [left.values[b] for b in blocks], [right.values[b] for b in blocks], True
-    return list(left.values.values()), list(right.values.values()), False
+def _sample(left: _Side, right: _Side) -> Sample:
+    """Return the values to compare, and how far off their ratio may be by the doubts about them."""
+    a, b, paired = pair_blocks(left.values, right.values)
+    within_a, within_b, _ = pair_blocks(left.within, right.within)
+    doubt = math.prod(math.prod(each) ** (1 / len(each)) for each in (within_a, within_b))
+    return Sample(a, b, paired, doubt)
 
 
 def _least(given: float | None, floor: NoiseFloor | None, n: int) -> tuple[float, str]:
@@ -341,7 +369,7 @@ def _overall(total: Decision, each: Sequence[Comparison]) -> tuple[ClaimVerdict,
 
 
 def _counted(sides: Iterable[_Side], known: Mapping[str, Trial]) -> list[Trial]:
-    return [known[bundle] for bundle in dict.fromkeys(b for side in sides for b in side.valid)]
+    return [known[bundle] for bundle in dict.fromkeys(b for side in sides for b in side.counted)]
 
 
 def _used(sides: Iterable[_Side], known: Mapping[str, Trial]) -> tuple[Trial, ...]:

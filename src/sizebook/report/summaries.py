@@ -12,6 +12,7 @@ from sizebook.report.reported import conditions
 from sizebook.stats.equivalence import compare
 from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
 from sizebook.stats.noise import NoiseFloor
+from sizebook.stats.pairing import pair_blocks
 
 UNUSABLE = ("failed",)
 """Verdicts whose numbers are not shown at all; other doubts are shown and said."""
@@ -49,8 +50,8 @@ def ratio(
 ) -> Interval:
     """Return how many times the metric of treatment ``left`` is that of ``right``.
 
-    Treatments are given by some of their levels. Replicates are paired by block where both have
-    the same blocks.
+    Treatments are given by some of their levels. Replicates are paired by block
+    (``stats.pairing``).
     """
     a, b, paired = _sides(frame, metric, left, right)
     return ratio_interval(a, b, paired=paired)
@@ -82,15 +83,11 @@ def compared(
 def _sides(
     frame: pl.DataFrame, metric: str, left: Mapping[str, Scalar], right: Mapping[str, Scalar]
 ) -> tuple[list[float], list[float], bool]:
-    """Return the values of both treatments, block by block where they have the same blocks."""
+    """Return the values of both treatments, and whether they are paired by block."""
     sides = [_select(usable(frame), levels).drop_nulls(metric) for levels in (left, right)]
     by_block = [dict(side.group_by("replicate").agg(pl.col(metric).mean()).iter_rows())
                 for side in sides]  # fmt: skip
-    blocks = sorted(by_block[0])
-    if blocks and set(by_block[0]) == set(by_block[1]):
-        a, b = ([values[block] for block in blocks] for values in by_block)
-        return a, b, True
-    return list(by_block[0].values()), list(by_block[1].values()), False
+    return pair_blocks(*by_block)
 
 
 def mean_of(frame: pl.DataFrame, metric: str, levels: Mapping[str, Scalar]) -> float:

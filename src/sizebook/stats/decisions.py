@@ -33,12 +33,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from sizebook.stats.intervals import Interval, ratio_interval
 
@@ -59,6 +59,24 @@ class Decision:
     reason: str
 
 
+class Sample(NamedTuple):
+    """The replicates of two treatments."""
+
+    left: Sequence[float] | NDArray[np.float64]
+    right: Sequence[float] | NDArray[np.float64]
+    paired: bool
+    """Whether value i of both comes from one block."""
+    doubt: float = 1.0
+    """Factor by which their ratio may be off besides chance; its interval is as much wider."""
+
+    def ratio(self, level: float) -> Interval:
+        """Return the ratio with its interval."""
+        found = ratio_interval(self.left, self.right, paired=self.paired, level=level)
+        if found.low is None or found.high is None:
+            return found
+        return replace(found, low=found.low / self.doubt, high=found.high * self.doubt)
+
+
 def decide(assertion: Assertion, ratio: Interval, least: float) -> Decision:
     """Return what the interval of a ratio says of an assertion; see the module's table.
 
@@ -74,25 +92,24 @@ def decide(assertion: Assertion, ratio: Interval, least: float) -> Decision:
 
 
 def decide_pairs(
-    assertion: Assertion,
-    pairs: Sequence[tuple[ArrayLike, ArrayLike, bool]],
-    least: float,
+    assertion: Assertion, pairs: Sequence[Sample], least: float
 ) -> tuple[Decision, tuple[Decision, ...]]:
     """Return the decision over all pairs and the decision of each.
 
-    A pair holds the replicates of left and right, and whether they are paired by block. The
-    overall decision carries the ratio of the pair that weighs most against the assertion, and the
-    least number of replicates. Without any pair it is undetermined.
+    The overall decision carries the ratio of the pair that weighs most against the assertion, and
+    the least number of replicates. Without any pair it is undetermined.
     """
     strict = 1 - (1 - LEVEL) / max(len(pairs), 1)
     each = []
-    for left, right, paired in pairs:
-        found = decide(assertion, ratio_interval(left, right, paired=paired, level=LEVEL), least)
-        if found.verdict == "contradicted" and len(pairs) > 1:
-            wide = ratio_interval(left, right, paired=paired, level=strict)
-            if decide(assertion, wide, least).verdict != "contradicted":
-                doubt = f"against it, but not at the {strict:.1%} that {len(pairs)} pairs ask for"
-                found = Decision("undetermined", found.ratio, found.n, f"{found.reason}; {doubt}")
+    for pair in pairs:
+        found = decide(assertion, pair.ratio(LEVEL), least)
+        if (
+            found.verdict == "contradicted"
+            and len(pairs) > 1
+            and decide(assertion, pair.ratio(strict), least).verdict != "contradicted"
+        ):
+            doubt = f"against it, but not at the {strict:.1%} that {len(pairs)} pairs ask for"
+            found = Decision("undetermined", found.ratio, found.n, f"{found.reason}; {doubt}")
         each.append(found)
     return combine(assertion, each), tuple(each)
 
