@@ -103,6 +103,7 @@ def test_the_page_shows_users_beside_the_report(project):
     found = read_records(project.root / "book" / "chapters" / "tiers.ipynb")
     table = found["headline"].text("text/html")
     assert all(text in table for text in ("14,148", "11,065", "here, "))
+    assert "not run" not in found["validity"].text("text/html")
     mix = found["mix"].text("text/html")
     assert all(f">{name}</td>" in mix for name in FREQUENT)
 

@@ -54,6 +54,26 @@ def test_curves_draw_intervals_only_where_there_are_any():
     assert "layer" not in charts.curves(single, **options).to_dict()
 
 
+def test_a_logarithmic_axis_has_no_interval_that_reaches_zero():
+    """Such an interval would take the whole axis: it is drawn to the least value there is."""
+    options = {"x": "users", "series": "name", "x_title": "users", "y_title": "time (ms)"}
+    wide = pl.DataFrame(
+        {
+            "users": [1, 2, 5],
+            "name": "a",
+            "mean": [2.0, 3.0, 40.0],
+            "low": [-1.0, 1.5, None],
+            "high": [5.0, 6.0, None],
+            "n": [3, 3, 1],
+        }
+    )
+    spec = charts.curves(wide, **options, log_y=True).to_dict()
+    field = spec["layer"][0]["encoding"]["y"]["field"]
+    (rows,) = spec["datasets"].values()
+    assert [row[field] for row in rows] == [1.5, 1.5, None]
+    assert [row["low"] for row in rows] == [-1.0, 1.5, None]  # the tooltip tells the interval
+
+
 def test_axes_carry_units():
     """What the chart is told as a title stands at its axis."""
     full = summaries.summarize(FRAME, ["name"], "total_time_s")

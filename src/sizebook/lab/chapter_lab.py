@@ -93,7 +93,8 @@ class _Searched:
 
     def trials(self, found: tuple[Trial, ...], floor: float | None) -> Trials:
         own = _of(self.search.experiment, found)
-        return Trials(visited(self.search, own), own, len(own), floor)
+        tried = sum(trial.bundle.record.trial.purpose == "measured" for trial in own)
+        return Trials(visited(self.search, own), own, tried, floor)
 
 
 class ChapterLab:
