@@ -32,6 +32,7 @@ from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
 from sizebook.report.trial_frame import find_span
 from sizebook.report.trial_windows import show_requests
+from sizebook.stats.histograms import read_interval_log
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
@@ -94,6 +95,7 @@ def test_a_published_page_is_proved_by_bundles_without_rows(published, measured)
         assert slim.columns.height == whole.columns.height
         assert_frame_equal(slim.counters, whole.counters, check_row_order=False)
         assert absolute(slim) == absolute(whole) != {}
+        assert {one.phase for one in read_interval_log(slim.open_histograms())} == {"measured"}
         seen = [_shown(each) for each in (slim, whole)]
         assert_frame_equal(seen[0].course.windows, seen[1].course.windows)
         assert_frame_equal(seen[0].distribution.points, seen[1].distribution.points)

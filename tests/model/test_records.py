@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
 from sizebook.model.errors import HostLacksError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
-from sizebook.model.metrics import METRICS
+from sizebook.model.metrics import METRICS, find_metric
 from sizebook.model.trial import TrialSpec
 
 
@@ -76,6 +76,17 @@ def test_every_metric_is_declared_in_full():
         assert metric.definition.endswith(".")
         assert metric.format(1234.5).endswith(metric.unit)
         assert metric.format(None) == metric.format(float("nan")) == "–"
+
+
+def test_a_column_of_one_role_holds_the_metric():
+    """By its own name, or behind that of a role, which the title then names; else there is none."""
+    assert find_metric("cpu_ms") is METRICS["cpu_ms"]
+    of_app = find_metric("app_cpu_ms")
+    assert of_app is not None
+    assert (of_app.name, of_app.title) == ("app_cpu_ms", "CPU time, app")
+    assert (of_app.basis, of_app.unit) == ("use", "ms")
+    for name in ("ms", "app_ms", "cpu", "", "app_"):
+        assert find_metric(name) is None, name
 
 
 def test_user_errors_are_one_line_and_travel_between_processes():

@@ -21,10 +21,10 @@ from sizebook.report.claims import (
     decide_event_claim,
     find_claim,
     leave_untested,
-    name_levels,
 )
 from sizebook.report.evidence import hash_json
 from sizebook.report.page import Page
+from sizebook.report.sides import name_levels
 from sizebook.stats.noise import noise_floor
 
 SLOWER = own_claim("slower", "b takes longer than a <script>.", "gt")
@@ -145,6 +145,8 @@ def test_bytes_count_whatever_the_times_are_worth(verdict: str, decided: str) ->
         ("switches_per_request", "SB601-steady", "noisy", "confirmed"),
         ("switches_per_request", "SB601-steady", "no steady state", "undetermined"),
         ("switches_per_request", "SB602-jit", "noisy", "undetermined"),
+        ("app_cpu_ms", "SB601-steady", "noisy", "confirmed"),
+        ("app_cpu_ms", "SB602-jit", "noisy", "undetermined"),
         ("first_answer_s", "SB601-steady", "no steady state", "confirmed"),
         ("first_answer_s", "SB401-steal", "noisy", "undetermined"),
         ("total_time_s", "SB601-steady", "noisy", "undetermined"),

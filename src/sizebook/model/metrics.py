@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Basis = Literal["times", "use", "start", "account"]
@@ -60,8 +60,12 @@ _ALL = (
            basis="account"),
     Metric("run_received_bytes", "Bytes per run", "B", "lower", True, 0,
            "Bytes received in one run of the scenario, mean over the runs.", basis="account"),
-    Metric("cpu_ms_per_request", "CPU per request", "ms", "lower", True, 3,
-           "CPU time of a role's processes in the measured phase over the requests answered."),
+    Metric("cpu_ms", "CPU time", "ms", "lower", True, 3,
+           "CPU time of a role's processes for one request, or for one document or megabyte where "
+           "the claim says so.", basis="use"),
+    Metric("busy_ms", "CPU time, kernel included", "ms", "lower", True, 3,
+           "CPU time of the stack's CPUs in the measured phase for one request: of processes, and "
+           "of the kernel's work for packets and disks.", basis="use"),
     Metric("failed_share", "Failed", "%", "lower", True, 2,
            "Share of the requests of the measured phase that failed."),
     Metric("kept_heap_mb", "Kept heap", "MB", "lower", True, 0,
@@ -100,3 +104,15 @@ _ALL = (
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+
+
+def find_metric(column: str) -> Metric | None:
+    """Return the metric that a column of trials holds; None if the registry has none such.
+
+    A column has the metric's name, or that behind the name of a role whose metric it is: of
+    ``app_cpu_ms`` the metric is ``cpu_ms``, and the title names the role.
+    """
+    role, _, name = column.partition("_")
+    if column in METRICS or name not in METRICS:
+        return METRICS.get(column)
+    return replace(METRICS[name], name=column, title=f"{METRICS[name].title}, {role}")

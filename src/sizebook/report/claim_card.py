@@ -12,9 +12,9 @@ from sizebook.model.claim import (
     ClaimVerdict,
     Comparison,
 )
-from sizebook.model.metrics import METRICS
+from sizebook.model.metrics import find_metric
 from sizebook.model.plain_text import escape_html as escape
-from sizebook.report.claims import name_levels
+from sizebook.report.sides import name_levels
 from sizebook.report.wording import Scalar
 from sizebook.stats.decisions import ratio_words
 
@@ -111,7 +111,8 @@ def _reported(claim: Claim) -> str:
 
 
 def _test(outcome: ClaimOutcome) -> str:
-    metric = METRICS[outcome.metric].title if outcome.metric in METRICS else outcome.metric
+    known = find_metric(outcome.metric)
+    metric = known.title if known is not None else outcome.metric
     relation = RELATION_WORDS[outcome.relation]
     if not outcome.comparisons:
         return "not tested"

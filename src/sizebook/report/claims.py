@@ -1,23 +1,28 @@
-"""Claims put to the test: which trials count, what they say, and the verdict with its reason."""
+"""Claims put to the test: what the trials say of them, and the verdict with its reason."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import polars as pl
 
-from sizebook.checks import judge_set
 from sizebook.lab import Trial, Trials
 from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, Relation
 from sizebook.model.errors import UsageError
-from sizebook.model.metrics import METRICS
-from sizebook.model.records import Scalar
-from sizebook.report.counting import tells_within, with_doubted
+from sizebook.model.metrics import find_metric
+from sizebook.report.counting import with_doubted
 from sizebook.report.reported import reported_claim, reported_claims
+from sizebook.report.sides import (
+    Levels,
+    Pair,
+    Side,
+    find_obstacle,
+    read_pair,
+    read_side,
+    sample_of,
+)
 from sizebook.stats.decisions import (
     Assertion,
     Decision,
@@ -27,20 +32,10 @@ from sizebook.stats.decisions import (
     decide_pairs,
 )
 from sizebook.stats.noise import NoiseFloor
-from sizebook.stats.pairing import pair_blocks
 from sizebook.store import Project
 
-ENOUGH = 3
-"""Valid replicates of each side from which on no doubted ones are needed."""
 LEAST = 1.05
 """Least ratio that matters where a chapter states none and the noise floor is not wider."""
-SMOKE = "the smoke profile proves that it works, not how fast"
-COMPARABLE = "SB703-comparable"
-Levels = Mapping[str, Scalar]
-Pair = tuple[Levels, Levels]
-
-_ROW = "row of the frame"
-_WITHIN = "factor within which the trial is known"
 _ASSERTIONS: Mapping[Relation, Assertion] = {
     "gt": "greater",
     "increases": "greater",
@@ -57,22 +52,6 @@ class Decided:
 
     outcome: ClaimOutcome
     trials: tuple[Trial, ...]
-
-
-@dataclass(frozen=True)
-class _Side:
-    """The trials of one treatment: its replicates that count, or why there are none."""
-
-    values: Mapping[int, float]
-    """Block number to the metric's mean in it."""
-    within: Mapping[int, float]
-    """Block number to the factor within which that is known."""
-    bundles: tuple[str, ...]
-    counted: tuple[str, ...]
-    verdict: ClaimVerdict | None = None
-    reason: str = ""
-    rows: frozenset[int] = frozenset()
-    """Which rows of the frame these are: a trial may have two, such as a first and a later time."""
 
 
 def read_claims(project: Project | None = None) -> dict[str, Claim]:
@@ -110,16 +89,16 @@ def decide_claim(
     """Return what valid trials say of a claim about ``metric(left) / metric(right)``.
 
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
-    ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side
-    is valid, and stands for their mean; doubts that do not touch what the metric rests on do not
-    matter (``checks.basis``), and the note then says so. Where fewer than ``ENOUGH`` replicates of
-    a side are valid, those count as well whose doubt says how far off they may be, and the
-    interval is wider by that, as if all were off the same way. Replicates are paired by block
-    (``stats.pairing``). ``least`` is the least ratio that matters; without it, what the noise
+    ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side is
+    valid, and stands for their mean; doubts that do not touch what the metric rests on do not
+    matter (``checks.basis``), and the note then says so. Where fewer than ``sides.ENOUGH``
+    replicates of a side are valid, those count as well whose doubt says how far off they may be,
+    and the interval is wider by that, as if all were off the same way. Replicates are paired by
+    block (``stats.pairing``). ``least`` is the least ratio that matters; without it, what the noise
     ``floor`` can see with so many replicates, and 1.05 at least. ``relation`` tests another
-    relation than the claim's wording has, and needs a ``note`` that says why. Raises UsageError
-    for a relation that is no comparison, for a column that the frame does not have, and for trials
-    that miss one of the frame's.
+    relation than the claim's wording has, and needs a ``note`` that says why. Raises UsageError for
+    a relation that is no comparison, for a column that the frame does not have, and for trials that
+    miss one of the frame's.
     """
     tested = relation or claim.relation
     if relation not in (None, claim.relation) and not note:
@@ -127,9 +106,9 @@ def decide_claim(
     assertion = _assertion(claim, tested, metric)
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {metric, *(name for pair in pairs for s in pair for name in s)})
-    sides = [_read_pair(frame, metric, pair, known) for pair in pairs]
-    blocked = [_blocked(a, b, known) for a, b in sides]
-    samples = [Sample([], [], paired=False) if block else _sample(a, b)
+    sides = [read_pair(frame, metric, pair, known) for pair in pairs]
+    blocked = [find_obstacle(a, b, known) for a, b in sides]
+    samples = [Sample([], [], paired=False) if block else sample_of(a, b)
                for (a, b), block in zip(sides, blocked, strict=True)]  # fmt: skip
     margin, basis = _least(least, floor, min((len(a) for a, *_ in samples), default=0))
     total, each = decide_pairs(assertion, samples, margin)
@@ -181,8 +160,8 @@ def decide_event_claim(
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {event, *(name for levels in treatments for name in levels)})
     truth = frame.with_columns(pl.col(event).cast(pl.Boolean).cast(pl.Float64))
-    sides = [_read_side(truth, event, levels, known) for levels in treatments]
-    blocked = [_blocked(side, side, known) for side in sides]
+    sides = [read_side(truth, event, levels, known) for levels in treatments]
+    blocked = [find_obstacle(side, side, known) for side in sides]
     each = [decide_event([value == 1.0 for value in side.values.values()]) for side in sides]
     comparisons = tuple(
         _comparison((levels, {}), found, block)
@@ -236,7 +215,8 @@ def _assertion(claim: Claim, relation: Relation, metric: str) -> Assertion:
         return _ASSERTIONS[relation]
     if relation != "stagnates":
         raise _misuse(claim, f"{relation!r}, which is an event", "page.claim_event(...)")
-    better = METRICS[metric].better if metric in METRICS else "neither"
+    known = find_metric(metric)
+    better = known.better if known is not None else "neither"
     if better == "neither":
         expected = "a metric of the registry that says whether more or less is better"
         raise _misuse(claim, f"'stagnates' of {metric!r}", expected)
@@ -248,86 +228,6 @@ def _check_columns(claim: Claim, frame: pl.DataFrame, names: Iterable[str]) -> N
     if missing:
         expected = f"columns of the frame: {', '.join(frame.columns)}"
         raise _misuse(claim, f"{', '.join(missing)}", expected)
-
-
-def _read_pair(
-    frame: pl.DataFrame, metric: str, pair: Pair, known: Mapping[str, Trial]
-) -> tuple[_Side, _Side]:
-    """Return both sides: valid replicates alone if these are enough, else doubted ones as well."""
-    left, right = (_read_side(frame, metric, levels, known) for levels in pair)
-    if min(len(left.values), len(right.values)) < ENOUGH:
-        left, right = (_read_side(frame, metric, levels, known, doubted=True) for levels in pair)
-    return left, right
-
-
-def _read_side(
-    frame: pl.DataFrame,
-    metric: str,
-    levels: Levels,
-    known: Mapping[str, Trial],
-    *,
-    doubted: bool = False,
-) -> _Side:
-    """Return the replicates of a treatment that count."""
-    rows = frame.with_row_index(_ROW)
-    for name, level in levels.items():
-        rows = rows.filter(pl.col(name) == level)
-    bundles = tuple(rows["bundle"])
-    foreign = [bundle for bundle in bundles if bundle not in known]
-    if foreign:
-        raise UsageError(
-            found=f"{len(foreign)} trials in the frame that are not among 'trials'",
-            expected="the trials from which the frame was made",
-            next_step="pass all of them: trials=[trials['a'], trials['b']]",
-        )
-    if not rows.height:
-        return _Side({}, {}, (), (), "not run", f"no trial of {name_levels(levels)}")
-    if any(known[bundle].bundle.record.trial.profile == "smoke" for bundle in bundles):
-        return _Side({}, {}, bundles, (), "not run", SMOKE)
-    factors = [tells_within(known[bundle], metric) for bundle in bundles]
-    within = [factor if doubted or factor == 1.0 else None for factor in factors]
-    rows = rows.with_columns(pl.Series(_WITHIN, within, dtype=pl.Float64))
-    whole = rows.group_by("replicate", maintain_order=True).agg(
-        ok=pl.all_horizontal(pl.col(_WITHIN, metric).is_not_null()).all(),
-        value=pl.col(metric).mean(),
-        within=pl.col(_WITHIN).max(),
-        bundles=pl.col("bundle"),
-    )
-    good = whole.filter("ok")
-    values = dict(zip(good["replicate"], good["value"], strict=True))
-    counted = tuple(bundle for group in good["bundles"] for bundle in group)
-    if values:
-        factor_of = dict(zip(good["replicate"], good["within"], strict=True))
-        return _Side(values, factor_of, bundles, counted, rows=frozenset(rows[_ROW]))
-    counts = Counter(rows["verdict"])
-    found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    what = f"no {metric} in a valid trial" if "valid" in counts else "no valid trial"
-    return _Side({}, {}, bundles, (), "undetermined", f"{what} of {name_levels(levels)}: {found}")
-
-
-def _blocked(
-    left: _Side, right: _Side, known: Mapping[str, Trial]
-) -> tuple[ClaimVerdict, str] | None:
-    """Return why a pair cannot be compared, None if it can."""
-    stops = [(side.verdict, side.reason) for side in (left, right) if side.verdict]
-    for verdict, reason in sorted(stops, key=lambda stop: stop[0] != "not run"):
-        return verdict, reason
-    alike = set(left.bundles) & set(right.bundles) and left.values == right.values
-    if left is not right and (left.rows & right.rows or alike):
-        return "not run", "both sides are the same trials: the parameters name one treatment"
-    bundles = [known[bundle].bundle for bundle in dict.fromkeys((*left.counted, *right.counted))]
-    for finding in judge_set({"compared": bundles}, None):
-        if finding.rule == COMPARABLE and finding.passed is False:
-            return "undetermined", f"the trials are not comparable: {finding.message}"
-    return None
-
-
-def _sample(left: _Side, right: _Side) -> Sample:
-    """Return the values to compare, and how far off their ratio may be by the doubts about them."""
-    a, b, paired = pair_blocks(left.values, right.values)
-    within_a, within_b, _ = pair_blocks(left.within, right.within)
-    doubt = math.prod(math.prod(each) ** (1 / len(each)) for each in (within_a, within_b))
-    return Sample(a, b, paired, doubt)
 
 
 def _least(given: float | None, floor: NoiseFloor | None, n: int) -> tuple[float, str]:
@@ -368,20 +268,13 @@ def _overall(total: Decision, each: Sequence[Comparison]) -> tuple[ClaimVerdict,
     return verdict, many if len(each) > 1 else first
 
 
-def _counted(sides: Iterable[_Side], known: Mapping[str, Trial]) -> list[Trial]:
+def _counted(sides: Iterable[Side], known: Mapping[str, Trial]) -> list[Trial]:
     return [known[bundle] for bundle in dict.fromkeys(b for side in sides for b in side.counted)]
 
 
-def _used(sides: Iterable[_Side], known: Mapping[str, Trial]) -> tuple[Trial, ...]:
+def _used(sides: Iterable[Side], known: Mapping[str, Trial]) -> tuple[Trial, ...]:
     names = dict.fromkeys(bundle for side in sides for bundle in side.bundles)
     return tuple(known[name] for name in names)
-
-
-def name_levels(levels: Levels) -> str:
-    """Return a treatment in words, by the names' order: ``representation rest-json, users 20``."""
-    return (
-        ", ".join(f"{name} {level}" for name, level in sorted(levels.items())) or "all treatments"
-    )
 
 
 def gather(trials: Trials | Iterable[Trials]) -> list[Trial]:

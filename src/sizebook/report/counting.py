@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sizebook.checks.basis import known_within
 from sizebook.lab import Trial
-from sizebook.model.metrics import METRICS, Basis
+from sizebook.model.metrics import Basis, find_metric
 
 SPARED: Mapping[Basis, str] = {
     "use": "what was used is counted right however well the times of requests are known",
@@ -26,7 +26,8 @@ def tells_within(trial: Trial, metric: str) -> float | None:
     has happened.
     """
     within = known_within(trial.judgement, _basis(metric))
-    rule = METRICS[metric].rule if metric in METRICS else ""
+    known = find_metric(metric)
+    rule = known.rule if known is not None else ""
     if within is not None or not rule or trial.verdict != "failed":
         return within
     failed = [one.rule for one in trial.judgement.failed() if one.verdict == "failed"]
@@ -53,4 +54,5 @@ def with_doubted(note: str, metric: str, counted: Sequence[Trial]) -> str:
 
 
 def _basis(metric: str) -> Basis:
-    return METRICS[metric].basis if metric in METRICS else "times"
+    known = find_metric(metric)
+    return known.basis if known is not None else "times"

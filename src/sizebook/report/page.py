@@ -14,7 +14,7 @@ from sizebook.lab import doubts as doubts_of
 from sizebook.lab.archive import taken_as_measured
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
-from sizebook.report import claim_card, claims, wording
+from sizebook.report import claim_card, claims, sides, wording
 from sizebook.report.evidence import (
     Evidence,
     EvidenceFile,
@@ -183,7 +183,7 @@ class Page:
         right: Mapping[str, Any] | None = None,
         *,
         trials: Behind,
-        pairs: Sequence[claims.Pair] = (),
+        pairs: Sequence[sides.Pair] = (),
         least: float | None = None,
         floor: NoiseFloor | None = None,
         relation: Relation | None = None,

@@ -10,7 +10,8 @@ quantity (``latency`` from the intended start, ``service`` from the actual one),
 Service times are left out of a file in which they equal the latencies, as in closed loops.
 
 A file over whole phases holds the same requests in one line for each quantity, phase, outcome and
-name: percentiles are the same, the course over time is not in it. Published trials have it.
+name: percentiles are the same, the course over time is not in it. Published trials have
+it of their measured phase.
 """
 
 from __future__ import annotations

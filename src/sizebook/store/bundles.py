@@ -155,9 +155,9 @@ class Bundle:
         return COUNTERS in self.record.files or COUNTER_FILE in self.instead
 
     def open_histograms(self) -> Path | None:
-        """Return the file with the histograms of latency, by second or phase; None without one.
+        """Return the file with the histograms of latency, by second or of the measured phase.
 
-        Raises BundleError if its checksum is not the recorded one.
+        None without one. Raises BundleError if the file's checksum is not the recorded one.
         """
         names = [name for name in (HISTOGRAMS, PHASE_HISTOGRAMS) if name in self.record.files]
         if not names:

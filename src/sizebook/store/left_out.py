@@ -22,7 +22,7 @@ from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE
 LEFT_OUT = "left-out.json"
 HISTOGRAMS = "latency.hlog"
 PHASE_HISTOGRAMS = "phases.hlog"
-"""Histograms over whole phases, not by the second."""
+"""Histograms over the whole measured phase, not by the second."""
 STAND_INS: Mapping[str, str] = MappingProxyType(
     {COUNTER_FILE: COUNTERS, PHASE_HISTOGRAMS: HISTOGRAMS}
 )

@@ -2,8 +2,9 @@
 
 A bundle goes into a pack in its published form: ``trial.json`` as it is, so that its checksum is
 the one that evidence cites; requests and due times left out, what was derived from them as a
-digest; readings with the same content in a form that packs better; histograms by phase. Files of
-one kind lie beside each other, because trials of a chapter are much alike and LZMA finds that.
+digest; readings with the same content in a form that packs better; histograms of the measured
+phase. Files of one kind lie beside each other, because trials of a chapter are much alike and LZMA
+finds that.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def published_files(
 ) -> dict[str, bytes]:
     """Return the files of a bundle's published form, by name; raises BundleError for damage.
 
-    ``histograms`` are those by phase, which stand for those by second.
+    ``histograms`` are those of the measured phase, which stand for those by second.
     """
     verify_bundle(bundle)
     instead: dict[str, bytes] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sizebook.book.compared.comparison import Agreement, ClaimPair, ClaimSide, Estimate
 from sizebook.model.claim import ClaimOutcome
-from sizebook.report.claims import name_levels
+from sizebook.report.sides import name_levels
 from sizebook.stats.intervals import Interval
 
 DECIDED = ("confirmed", "contradicted")

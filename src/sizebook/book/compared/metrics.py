@@ -23,7 +23,7 @@ from sizebook.book.compared.trials import ReadTrial, absolute
 from sizebook.model.claim import ClaimOutcome, Comparison
 from sizebook.model.metrics import METRICS
 from sizebook.report.claim_card import name_pair
-from sizebook.report.claims import name_levels
+from sizebook.report.sides import name_levels
 from sizebook.stats.decisions import decide
 from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
 from sizebook.stats.quotients import quotient_interval

@@ -267,7 +267,8 @@ def _phase_histograms(bundle: Bundle, scratch: Path) -> bytes | None:
     path = bundle.open_histograms()
     if path is None:
         return None
-    write_phase_log(scratch, read_interval_log(path), bundle.record.execution.monotonic_ns)
+    counting = [one for one in read_interval_log(path) if one.phase == "measured"]
+    write_phase_log(scratch, counting, bundle.record.execution.monotonic_ns)
     return scratch.read_bytes()
 
 
