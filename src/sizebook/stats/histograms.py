@@ -9,9 +9,9 @@ quantity (``latency`` from the intended start, ``service`` from the actual one),
 (``ok`` or ``failed``) and request name. A request belongs to the second of its intended start.
 Service times are left out of a file in which they equal the latencies, as in closed loops.
 
-A file over whole phases holds the same requests in one line for each quantity, phase, outcome and
-name: percentiles are the same, the course over time is not in it. Published trials have
-it of their measured phase.
+A file over whole phases holds the same requests in one line for each quantity, phase and outcome:
+percentiles are the same, the course over time and the names are not in it. Published trials have it
+of their measured phase.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from sizebook.stats import hdr
 SECOND_NS = 1_000_000_000
 QUANTITIES = ("latency", "service")
 OUTCOMES = ("ok", "failed")
+EVERY_NAME = "all"
+"""What a line over requests of all names is called."""
 
 _LINE = re.compile(
     r"Tag=(?P<tag>[A-Za-z0-9_.~%/-]{1,2000}),"
@@ -112,14 +114,15 @@ def write_interval_log(path: Path, requests: pl.DataFrame, origin_ns: int) -> in
 
 
 def write_phase_log(path: Path, intervals: Iterable[Interval], origin_ns: int) -> int:
-    """Write intervals summed over their phases; return how many lines that were.
+    """Write intervals summed over their phases and names; return how many lines that were.
 
-    A line begins with the first second of its phase that has a request of its quantity, outcome and
-    name, and ends with the last one. ``origin_ns`` as in ``write_interval_log``.
+    A line is called ``EVERY_NAME``, begins with the first second of its phase that has a request of
+    its quantity and outcome, and ends with the last one. ``origin_ns`` as in
+    ``write_interval_log``.
     """
     together: dict[tuple[str, str, str, str], list[Interval]] = {}
     for one in intervals:
-        words = one.quantity, one.phase, one.outcome, one.name
+        words = one.quantity, one.phase, one.outcome, EVERY_NAME
         together.setdefault(words, []).append(one)
     lines = []
     for words, members in together.items():
