@@ -66,6 +66,11 @@ _ALL = (
     Metric("busy_ms", "CPU time, kernel included", "ms", "lower", True, 3,
            "CPU time of the stack's CPUs in the measured phase for one request: of processes, and "
            "of the kernel's work for packets and disks.", basis="use"),
+    Metric("frames", "Frames per megabyte", "", "lower", True, 0,
+           "Frames that a link carried both ways for each megabyte moved, by the kernel's count.",
+           basis="account"),
+    Metric("rss_mib", "Resident memory", "MiB", "lower", True, 0,
+           "Memory of processes that is in RAM, mean over the measured phase.", basis="use"),
     Metric("failed_share", "Failed", "%", "lower", True, 2,
            "Share of the requests of the measured phase that failed."),
     Metric("kept_heap_mb", "Kept heap", "MB", "lower", True, 0,
