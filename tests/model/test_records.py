@@ -85,7 +85,7 @@ def test_a_column_of_one_role_holds_the_metric():
     assert of_app is not None
     assert (of_app.name, of_app.title) == ("app_cpu_ms", "CPU time, app")
     assert (of_app.basis, of_app.unit) == ("use", "ms")
-    for name in ("ms", "app_ms", "cpu", "", "app_"):
+    for name in ("ms", "app_ms", "cpu", "", "app_", "_cpu_ms", "lost_frames_per_mb"):
         assert find_metric(name) is None, name
 
 

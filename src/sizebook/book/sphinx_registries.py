@@ -76,11 +76,19 @@ def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Eleme
 
 def _metrics() -> nodes.Element:
     rows = [
-        (m.title, m.unit, m.better, "yes" if m.transferable else "no", m.basis, m.definition)
+        (
+            f"{m.name}, ROLE_{m.name}" if m.by_role else m.name,
+            m.title,
+            m.unit,
+            m.better,
+            "yes" if m.transferable else "no",
+            m.basis,
+            m.definition,
+        )
         for m in METRICS.values()
     ]
-    heads = ("Metric", "Unit", "Better", "Transferable", "Rests on", "Definition")
-    return registry_table(heads, rows)
+    heads = ("Column", "Metric", "Unit", "Better", "Transferable", "Rests on", "Definition")
+    return registry_table(heads, rows, literal=1)
 
 
 def _counters() -> nodes.Element:

@@ -28,6 +28,8 @@ class Metric:
     """Doubts about something else do not touch it: see ``checks.basis``."""
     rule: str = ""
     """Validity rule that asks the same: a trial that only this one calls failed is an answer."""
+    by_role: bool = False
+    """Whether it may be that of one role, whose name a column then has before this one."""
 
     def format(self, value: float | None) -> str:
         """Return the value with this metric's digits and unit; an en dash where it is missing."""
@@ -62,15 +64,16 @@ _ALL = (
            "Bytes received in one run of the scenario, mean over the runs.", basis="account"),
     Metric("cpu_ms", "CPU time", "ms", "lower", True, 3,
            "CPU time of a role's processes for one request, or for one document or megabyte where "
-           "the claim says so.", basis="use"),
+           "the claim says so.", basis="use", by_role=True),
     Metric("busy_ms", "CPU time, kernel included", "ms", "lower", True, 3,
            "CPU time of the stack's CPUs in the measured phase for one request: of processes, and "
            "of the kernel's work for packets and disks.", basis="use"),
-    Metric("frames", "Frames per megabyte", "", "lower", True, 0,
+    Metric("frames_per_mb", "Frames per megabyte", "", "lower", True, 0,
            "Frames that a link carried both ways for each megabyte moved, by the kernel's count.",
            basis="account"),
     Metric("rss_mib", "Resident memory", "MiB", "lower", True, 0,
-           "Memory of processes that is in RAM, mean over the measured phase.", basis="use"),
+           "Memory of processes that is in RAM while requests are measured.", basis="use",
+           by_role=True),
     Metric("failed_share", "Failed", "%", "lower", True, 2,
            "Share of the requests of the measured phase that failed."),
     Metric("kept_heap_mb", "Kept heap", "MB", "lower", True, 0,
@@ -114,10 +117,11 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 def find_metric(column: str) -> Metric | None:
     """Return the metric that a column of trials holds; None if the registry has none such.
 
-    A column has the metric's name, or that behind the name of a role whose metric it is: of
+    A column has the metric's name; where the metric is ``by_role``, also behind that of a role: of
     ``app_cpu_ms`` the metric is ``cpu_ms``, and the title names the role.
     """
     role, _, name = column.partition("_")
-    if column in METRICS or name not in METRICS:
+    whole = METRICS.get(name)
+    if column in METRICS or whole is None or not whole.by_role or not role:
         return METRICS.get(column)
-    return replace(METRICS[name], name=column, title=f"{METRICS[name].title}, {role}")
+    return replace(whole, name=column, title=f"{whole.title}, {role}")

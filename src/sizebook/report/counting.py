@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sizebook.checks.basis import known_within
 from sizebook.lab import Trial
-from sizebook.model.metrics import Basis, find_metric
+from sizebook.model.metrics import Basis, Metric, find_metric
 
 SPARED: Mapping[Basis, str] = {
     "use": "what was used is counted right however well the times of requests are known",
@@ -25,8 +25,8 @@ def tells_within(trial: Trial, metric: str) -> float | None:
     metric tells is an answer, too: what a claim says never to happen must not be left out when it
     has happened.
     """
-    within = known_within(trial.judgement, _basis(metric))
     known = find_metric(metric)
+    within = known_within(trial.judgement, _basis(known))
     rule = known.rule if known is not None else ""
     if within is not None or not rule or trial.verdict != "failed":
         return within
@@ -46,13 +46,12 @@ def with_doubted(note: str, metric: str, counted: Sequence[Trial]) -> str:
         ends = dict.fromkeys(f"{end:.0%}" for end in (min(off), max(off)))
         far = " to ".join(ends)
         words = f"{some} {verb} level within {far} only, and the interval is wider for that"
-    elif (why := SPARED.get(_basis(metric))) is not None:
+    elif (why := SPARED.get(_basis(find_metric(metric)))) is not None:
         words = f"{some} {'is' if len(doubted) == 1 else 'are'} doubted otherwise: {why}"
     else:
         return note
     return f"{note}; {words}" if note else words
 
 
-def _basis(metric: str) -> Basis:
-    known = find_metric(metric)
+def _basis(known: Metric | None) -> Basis:
     return known.basis if known is not None else "times"

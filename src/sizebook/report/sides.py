@@ -38,7 +38,9 @@ class Side:
     within: Mapping[int, float]
     """Block number to the factor within which that is known."""
     bundles: tuple[str, ...]
+    """Names of all its trials."""
     counted: tuple[str, ...]
+    """Names of those behind ``values``."""
     verdict: ClaimVerdict | None = None
     reason: str = ""
     rows: frozenset[int] = frozenset()

@@ -168,7 +168,6 @@ def merge_intervals(
     quantity: str = "latency",
     phase: str | None = "measured",
     outcome: str | None = "ok",
-    name: str | None = None,
 ) -> HdrHistogram:
     """Return one histogram over all intervals that match; None matches everything.
 
@@ -184,7 +183,6 @@ def merge_intervals(
             one.quantity == quantity
             and phase in (None, one.phase)
             and outcome in (None, one.outcome)
-            and name in (None, one.name)
         ):
             hdr.record_counts(merged, one.indexes, one.counts)
     return merged
