@@ -63,8 +63,12 @@ def _said(what: str, words: str) -> nodes.Element:
     return nodes.paragraph("", "", nodes.emphasis("", what), nodes.Text(words))
 
 
+def _term(name: str, title: str) -> nodes.Element:
+    return nodes.term("", "", nodes.literal("", name), nodes.Text(f" {title}"))
+
+
 def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Element:
-    term = nodes.term("", "", nodes.literal("", rule.id), nodes.Text(f" {rule.title}"))
+    term = _term(rule.id, rule.title)
     term["ids"].append(rule.id.lower())
     body = nodes.definition()
     body += nodes.paragraph("", rule.meaning)
@@ -75,20 +79,21 @@ def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Eleme
 
 
 def _metrics() -> nodes.Element:
-    rows = [
-        (
-            f"{m.name}, ROLE_{m.name}" if m.by_role else m.name,
-            m.title,
-            m.unit,
-            m.better,
-            "yes" if m.transferable else "no",
-            m.basis,
-            m.definition,
-        )
-        for m in METRICS.values()
-    ]
-    heads = ("Column", "Metric", "Unit", "Better", "Transferable", "Rests on", "Definition")
-    return registry_table(heads, rows, literal=1)
+    """Return one definition a metric: what it is, its unit, and how it is read."""
+    items = nodes.definition_list()
+    for one in METRICS.values():
+        read = [
+            *([f"in {one.unit}"] if one.unit else []),
+            "neither direction is better" if one.better == "neither" else f"{one.better} is better",
+            "transferable" if one.transferable else "not transferable",
+            f"rests on {one.basis}",
+        ]
+        body = nodes.definition()
+        body += [nodes.paragraph("", one.definition), nodes.paragraph("", "; ".join(read))]
+        if one.by_role:
+            body += _said("Of one role: ", f"the column is called as in app_{one.name}")
+        items += nodes.definition_list_item("", _term(one.name, one.title), body)
+    return items
 
 
 def _counters() -> nodes.Element:
