@@ -1,6 +1,7 @@
 """Intervals: sizes 0 and 1, closed forms, scipy's numbers, seeded coverage."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,6 +42,15 @@ def test_constant_values_have_a_point():
     assert mean_interval([5.0] * 40).half_width == 0.0
     ratio = ratio_interval([6.0, 6.0], [3.0, 3.0])
     assert (ratio.low, ratio.high) == pytest.approx((2.0, 2.0))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_estimate_never_rounds_out_of_its_interval(paired):
+    """Counts that never vary: the ends are the estimate to the last bit, not beside it."""
+    for left, right in product([11217.3, 1019.0, 7.0, 0.3], [11.0, 3.0, 0.7]):
+        for n in (2, 3, 5, 6):
+            ratio = ratio_interval([left] * n, [right] * n, paired=paired)
+            assert ratio.low <= ratio.estimate <= ratio.high, (left, right, n)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])

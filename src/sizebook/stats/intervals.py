@@ -127,7 +127,9 @@ def ratio_interval(
         reason = "a value of zero or below has no ratio"
         return Interval(None, None, None, level, n, "none", reason)
     log_a, log_b = np.log(a), np.log(b)
-    estimate = float(np.exp(log_a.mean() - log_b.mean()))
+    # One way of rounding for estimate and ends: where all ratios are alike, these are equal.
+    difference = (log_a - log_b).mean() if paired else log_a.mean() - log_b.mean()
+    estimate = math.exp(difference)
     if n < 2:
         return Interval(estimate, None, None, level, n, "none", _ONE)
     chosen = _choose(method, n)
