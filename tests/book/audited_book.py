@@ -51,7 +51,8 @@ CELLS = (
     (
         "code",
         ("parameters",),
-        'profile = "quick"  # durations\nsource = "measure"  # where from\nseed = 1  # order',
+        'profile = "quick"  # durations\nsource = "measure"  # where from\nseed = 1  # order\n'
+        "replicates = 0  # blocks",
     ),
     (
         "code",
@@ -64,12 +65,13 @@ from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.report import Page, charts, measures, summaries, tables
 
-lab = ChapterLab("tiny", profile=profile, source=source, seed=seed)
+lab = ChapterLab("tiny", profile=profile, source=source, seed=seed, replicates=replicates)
 page = Page.of(lab)
 load = LoadProfile(locustfile="synthetic.py", arrivals=ClosedLoop(users=4), cpus=(0,),
                    phases=Phases(warmup_s=2.0, measured_s=10.0))
 setup = Setup(Deployment(roles=(JvmRole(role="app"),)), load)
-lab.add(Design("formats", (Factor("format", ("json", "atom")),), 3, seed), lambda t: setup)
+formats = Factor("format", ("json", "atom"))
+lab.add(Design("formats", (formats,), lab.profile.replicates, seed), lambda t: setup)
 trials = lab.run()
 rows = trials["formats"].frame(throughput_per_s=measures.throughput_per_s)""",
     ),

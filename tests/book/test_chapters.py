@@ -24,6 +24,7 @@ profile = "smoke"  # smoke, quick or full
 levels = [1, 5]  # users at a time
 rate: float = 2.5  # requests
 retry = False
+replicates = 0
 """
 
 
@@ -43,6 +44,7 @@ def test_chapter_is_read_from_its_notebook(chapter: Chapter) -> None:
         Parameter("levels", [1, 5], "users at a time"),
         Parameter("rate", 2.5, "requests"),
         Parameter("retry", False, ""),
+        Parameter("replicates", 0, ""),
     )
     assert expected == chapter.parameters
 
@@ -93,11 +95,15 @@ def test_parameters_take_the_type_of_their_default(chapter: Chapter) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"speed": "1"}, "no parameter 'speed'; expected one of profile, levels, rate, retry"),
+        (
+            {"speed": "1"},
+            "no parameter 'speed'; expected one of profile, levels, rate, retry, replicates",
+        ),
         ({"rate": "fast"}, "rate='fast' .* expected a number"),
         ({"levels": "1,x"}, "levels='1,x' .* expected a whole number"),
         ({"retry": "maybe"}, "expected yes or no"),
         ({"profile": "huge"}, "expected one of smoke, quick, full"),
+        ({"profile": "quick", "replicates": "-1"}, "expected 1 or more, or 0 for the 3 of"),
     ],
 )
 def test_wrong_parameters_are_refused(

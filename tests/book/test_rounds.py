@@ -24,7 +24,7 @@ from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
 from sizebook.book.published import publishing
 from sizebook.book.published.choosing import choose
-from sizebook.book.published.pages import take_page
+from sizebook.book.published.pages import made_with, take_page
 from sizebook.book.published.privacy import find_private
 from sizebook.book.published.signing import verify
 from sizebook.checks import judge
@@ -118,6 +118,7 @@ def test_pages_come_from_the_round(published, tmp_path):
     tiny = get_chapter(project.root, "tiny")
     given = {"profile": "quick", "source": "published"}
     assert take_page(project, tiny, given | {"seed": 7}) is None
+    assert made_with(project, tiny) == {"profile": "quick", "replicates": 0}
     assert take_page(project, tiny, given).state == "published"
     assert take_page(project, tiny, given).state == "up to date"
     page = read_page(PageFile("tiny", project.chapters / "tiny.ipynb"))

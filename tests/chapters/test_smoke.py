@@ -20,6 +20,7 @@ from sizebook.store.bundles import verify_bundle
 
 USERS = [1, 5, 10, 20]
 REPRESENTATIONS = ["odata-atom-compat", "odata-atom", "odata-json", "rest-json", "rest-xml-padded"]
+PLAN = ("plan", "--profile", "smoke", "--json")
 
 
 def records(project, chapter):
@@ -208,7 +209,7 @@ def test_the_site_builds_and_opens_without_complaint(project, site):
     "arguments",
     [
         ("chapters", "--json"),
-        ("plan", "--profile", "smoke", "--json"),
+        PLAN,
     ],
 )
 def test_lists_for_other_programs_are_json(project, arguments):
@@ -219,6 +220,21 @@ def test_lists_for_other_programs_are_json(project, arguments):
         {"id", "title", "part", "sources", "notebook"} if "chapters" in arguments else {"trials"}
     )
     assert all(wanted <= set(row) for row in rows)
+
+
+def test_every_chapter_measures_as_many_blocks_as_are_asked_for(project):
+    """Twice the replicates are twice the trials, and the first half is measured already."""
+    chapters = [each.id for each in find_chapters(project.root)
+                if "replicates" in {parameter.name for parameter in each.parameters}]  # fmt: skip
+    once, twice = (
+        {one["chapter"]: one for one in json.loads(project.sizebook(*asked, check=0).stdout)}
+        for asked in (PLAN, (*PLAN, *chapters, "-p", "replicates=2"))
+    )
+    assert {name for name, plan in once.items() if plan["trials"]} == set(chapters)
+    for chapter in chapters:
+        assert once[chapter]["missing"] == 0, chapter
+        assert twice[chapter]["trials"] == 2 * once[chapter]["trials"] > 0, chapter
+        assert {session["replicate"] for session in twice[chapter]["sessions"]} == {1}, chapter
 
 
 def test_the_notebook_by_hand_gives_the_same_results(project):

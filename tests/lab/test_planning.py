@@ -185,10 +185,20 @@ def test_the_generator_gets_its_own_cpus_where_there_are_two(cpus, stack, genera
     assert placement.total_heap_mib == 5888
 
 
+def test_a_profile_may_have_other_replicates():
+    """As many blocks as are asked for, nothing else changed."""
+    assert get_profile("quick", 0) == get_profile("quick")
+    more = get_profile("quick", 6)
+    assert more.replicates == 6
+    assert replace(more, replicates=3) == get_profile("quick")
+
+
 def test_unknown_names_are_clear_messages():
-    """Profile, topology and setting: found, expected, next step."""
+    """Profile, replicates, topology and setting: found, expected, next step."""
     with pytest.raises(UsageError, match="smoke, quick, full"):
         get_profile("fast")
+    with pytest.raises(UsageError, match="replicates=-1; expected 1 or more"):
+        get_profile("quick", -1)
     with pytest.raises(UsageError, match="local, remote"):
         app_stack(PLACE, topology="near")
     role = app_stack(PLACE, settings={"treads": 5}).find("app")

@@ -91,7 +91,8 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
     """Give the typed values of parameters given as text; the type is that of the default.
 
     Lists are written with commas, truth values as yes or no. Raises UsageError for a name that the
-    chapter does not have and for a value of another type; ``profile`` must be a profile of the lab.
+    chapter does not have and for a value of another type; ``profile`` must be a profile of the lab,
+    ``replicates`` a number of them that a profile can have.
     """
     known = {parameter.name: parameter for parameter in chapter.parameters}
     values: dict[str, ParameterValue] = {}
@@ -111,7 +112,8 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
                 next_step=f"sizebook chapters {chapter.id}",
             ) from error
     if "profile" in values:
-        get_profile(str(values["profile"]))
+        asked = values.get("replicates", 0)
+        get_profile(str(values["profile"]), asked if isinstance(asked, int) else 0)
     return values
 
 

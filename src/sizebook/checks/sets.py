@@ -104,7 +104,8 @@ SET_RULES: tuple[SetRule, ...] = (
         "Pooled standard deviation of the logarithm of throughput over the replicates of each "
         f"treatment, against {SPREAD_FACTOR:.0f} times that of the calibration's A/A trials. More "
         "means that something was different between starts that the design does not know of.",
-        "Look at the trials that lie apart: their verdicts, steal, neighbours. More replicates.",
+        "Look at the trials that lie apart: their verdicts, steal, neighbours. More replicates: "
+        "-p replicates=6.",
         _spread,
     ),
     SetRule(

@@ -31,6 +31,7 @@ def run(
     from sizebook.book.notebooks import run_chapter
     from sizebook.book.published.pages import (
         SOURCE,
+        made_with,
         needs_trials,
         report_unpublished,
         take_page,
@@ -49,9 +50,8 @@ def run(
         if outcome is None and source == SOURCE and needs_trials(project, each):
             outcome = report_unpublished(each)
         if outcome is None:
-            outcome = run_chapter(
-                project.root, each, parameters, force=force, on_progress=shown.update
-            )
+            asked = parameters | (made_with(project, each) if source == SOURCE else {})
+            outcome = run_chapter(project.root, each, asked, force=force, on_progress=shown.update)
         shown.close()
         print(_summary(outcome, shown.pace), flush=True)
         failed += outcome.state == "failed" or (bool(chapter) and outcome.state == "not published")

@@ -101,16 +101,24 @@ class ChapterLab:
     """Collects the designs of a chapter and runs them all in one go."""
 
     def __init__(
-        self, chapter: str, *, profile: str, source: str, seed: int, project: Project | None = None
+        self,
+        chapter: str,
+        *,
+        profile: str,
+        source: str,
+        seed: int,
+        replicates: int = 0,
+        project: Project | None = None,
     ) -> None:
         """Open the lab of a chapter.
 
         ``source`` is ``measure`` (run what is not on disk yet), ``published`` (bundles that came
-        with the book) or a folder of bundles; the last two measure nothing.
-        Raises UsageError for a profile or source that does not exist.
+        with the book) or a folder of bundles; the last two measure nothing. ``replicates`` are the
+        blocks that ``profile`` has here; 0 leaves it as it is.
+        Raises UsageError for a profile or source that does not exist, and for a number below 0.
         """
         self.chapter = chapter
-        self.profile = get_profile(profile)
+        self.profile = get_profile(profile, replicates)
         self.seed = seed
         self.source = source
         self.project = project or find_project()

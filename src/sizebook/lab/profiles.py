@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizebook.model.errors import UsageError
 from sizebook.model.load import Phases
@@ -69,12 +69,21 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def get_profile(name: str) -> Profile:
-    """Return the named profile; raises UsageError with the names there are."""
+def get_profile(name: str, replicates: int = 0) -> Profile:
+    """Return the named profile, with another number of ``replicates`` if one is given.
+
+    Raises UsageError for an unknown name, with the names there are, and for a number below 0.
+    """
     if name not in PROFILES:
         raise UsageError(
             found=f"profile {name!r}",
             expected=f"one of {', '.join(PROFILES)}",
             next_step="choose one of them, for example PROFILE=quick",
         )
-    return PROFILES[name]
+    if replicates < 0:
+        raise UsageError(
+            found=f"replicates={replicates}",
+            expected=f"1 or more, or 0 for the {PROFILES[name].replicates} of profile {name}",
+            next_step="choose another number",
+        )
+    return replace(PROFILES[name], replicates=replicates or PROFILES[name].replicates)

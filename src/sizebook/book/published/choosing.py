@@ -89,7 +89,8 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
         raise UsageError(
             found=f"{chosen.replicates} replicates in {chapter.id}",
             expected=f"{replicates} of every treatment",
-            next_step=f"measure more, or say so openly: --replicates {chosen.replicates}",
+            next_step=f"sizebook run {chapter.id} -p replicates={replicates}, or say so openly: "
+            f"publish --replicates {chosen.replicates}",
         )
     return chosen
 

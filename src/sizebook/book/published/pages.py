@@ -12,7 +12,7 @@ from typing import Any
 
 from sizebook.book.audit.outputs import ExecutedPage, read_cells, read_page
 from sizebook.book.audit.targets import PageFile
-from sizebook.book.chapters import Chapter
+from sizebook.book.chapters import Chapter, ParameterValue
 from sizebook.book.notebooks import RunOutcome, hash_cells
 from sizebook.book.published.choosing import measures
 from sizebook.model.errors import UserError
@@ -20,7 +20,7 @@ from sizebook.store import Project
 from sizebook.store.rounds import PAGES, find_rounds, newest_packs, open_published
 
 SOURCE = "published"
-_OF_THE_RUN = {"profile", "source"}
+_OF_THE_RUN = {"profile", "replicates", "source"}
 """Parameters that a published page has its own of."""
 
 
@@ -55,6 +55,18 @@ def take_page(project: Project, chapter: Chapter, given: Mapping[str, Any]) -> R
     partial.write_bytes(data)
     partial.replace(target)
     return RunOutcome(chapter.id, "published", 0.0, page=target)
+
+
+def made_with(project: Project, chapter: Chapter) -> dict[str, ParameterValue]:
+    """Return profile and replicates of a published chapter: its trials are of these alone.
+
+    Empty where no round has it. Raises UserError for a page that cannot be read.
+    """
+    if not is_published(project, chapter):
+        return {}
+    made = _read(open_published(project) / PAGES / f"{chapter.id}.ipynb").run.get("parameters")
+    names = {parameter.name for parameter in chapter.parameters} & (_OF_THE_RUN - {"source"})
+    return {name: made[name] for name in names if name in made} if isinstance(made, dict) else {}
 
 
 def report_unpublished(chapter: Chapter) -> RunOutcome:
