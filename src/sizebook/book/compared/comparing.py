@@ -237,7 +237,7 @@ def _differences(a: Side, b: Side, common: list[str]) -> list[Difference]:
     names = sorted({name for side in pages for page in side.values() for name in page.parameters})
     for name in names:
         if name not in ("profile", "source"):
-            found += differ_in(f"parameter {name[:60]}", "other levels or another seed",
+            found += differ_in(f"parameter {name[:60]}", "other levels, seed or replicates",
                                *(_parameter(side, name) for side in pages))  # fmt: skip
     commits = [{name: page.commit[:20] for name, page in side.items()} for side in pages]
     return found + differ_in("commit of the book", "its pages were made by another one", *commits)
