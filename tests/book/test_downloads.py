@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from sample_book import HOSTILE
 from site_check import check_links
+from trial_writing import write_trial_pages
 
 from sizebook.book import downloads
 from sizebook.book.cited import ProjectBundles
@@ -26,7 +27,6 @@ from sizebook.book.downloads import (
     write_downloads,
 )
 from sizebook.book.records import Record, read_records
-from sizebook.book.trial_folder import write_trial_pages
 from sizebook.report.chart import MIME
 from sizebook.report.evidence import hash_json
 from sizebook.store import open_bundle

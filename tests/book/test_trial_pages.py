@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browser import Browser
@@ -15,10 +15,12 @@ from sample_book import HOSTILE
 from sample_trials import FAILED
 from site_check import check_links, check_site, wait_for_charts
 from synthetic_bundles import host_run
+from trial_writing import write_trial_pages
 
-from sizebook.book import evidence_html, trial_folder
+from sizebook.book import evidence_html
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
+from sizebook.book.trial_folder import plan_trial_pages
 from sizebook.book.trial_words import done_words, host_words, network_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
@@ -199,37 +201,27 @@ def test_an_unchanged_book_keeps_its_pages(root: Path, site: Path, tmp_path: Pat
     pages = list_pages(root / "book" / "_toc.yml")
     files = sorted((site / "trials").iterdir())
     before = {file.name: file.stat().st_mtime_ns for file in files}
-    assert trial_folder.write_trial_pages(root, site, pages, ProjectBundles(root)) == 0
+    assert write_trial_pages(root, site, pages, ProjectBundles(root)) == 0
     assert before == {file.name: file.stat().st_mtime_ns for file in files}
     copy = tmp_path / "html"
     copy.mkdir()
     (copy / "_static").symlink_to(site / "_static")
-    assert trial_folder.write_trial_pages(root, copy, pages, ProjectBundles(root)) == len(files)
+    assert write_trial_pages(root, copy, pages, ProjectBundles(root)) == len(files)
     for file in files:
         assert file.read_bytes() == (copy / "trials" / file.name).read_bytes(), file.name
 
 
-def test_processes_write_the_same_pages(
-    root: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_write_the_same_pages(root: Path, site: Path, tmp_path: Path) -> None:
     """What many processes make beside each other is what one makes alone, byte for byte."""
-    monkeypatch.setattr(trial_folder, "_WORTH_A_PROCESS", 1)
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     (tmp_path / "_static").symlink_to(site / "_static")
-    pages = list_pages(root / "book" / "_toc.yml")
     files = sorted((site / "trials").iterdir())
-    pools: list[int | None] = []
-
-    class NotedPool(ProcessPoolExecutor):
-        def __init__(self, processes: int, **settings: Any) -> None:
-            pools.append(processes)
-            super().__init__(processes, **settings)
-
-    monkeypatch.setattr(trial_folder, "ProcessPoolExecutor", NotedPool)
-    assert trial_folder.write_trial_pages(root, tmp_path, pages, ProjectBundles(root)) == len(files)
+    pages = list_pages(root / "book" / "_toc.yml")
+    plan = plan_trial_pages(root, tmp_path, pages, ProjectBundles(root))
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert len(list(plan.start(pool))) == len(plan.due)
+    assert plan.finish() == len(files)
     for file in files:
         assert file.read_bytes() == (tmp_path / "trials" / file.name).read_bytes(), file.name
-    assert pools == [2]
 
 
 def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path) -> None:
@@ -238,7 +230,7 @@ def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path)
     html, pages = book / "_build" / "html", list_pages(root / "book" / "_toc.yml")
 
     def write_pages(listed: list[str]) -> int:
-        return trial_folder.write_trial_pages(book, html, listed, ProjectBundles(book))
+        return write_trial_pages(book, html, listed, ProjectBundles(book))
 
     shutil.rmtree(book / "data" / "runs" / "alpha" / "slim-1")
     assert write_pages(pages) == 2

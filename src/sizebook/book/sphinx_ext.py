@@ -32,27 +32,25 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import sizebook
 from sizebook.book.cited import number_anchor
-from sizebook.book.downloads import write_downloads
 from sizebook.book.records import Record, read_records
 from sizebook.book.site import is_unmeasured
 from sizebook.book.sphinx_beside import add_beside
 from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
 from sizebook.book.sphinx_calculator import SCRIPT, STYLE
 from sizebook.book.sphinx_claims import add_claims
+from sizebook.book.sphinx_evidence import add_evidence
 from sizebook.book.sphinx_findings import add_findings
 from sizebook.book.sphinx_nodes import (
     add_nodes,
     find_root,
     make_figure,
     make_table,
-    open_bundles,
     sizebook_table,
 )
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.sphinx_reproductions import ReproductionsDirective
 from sizebook.book.sphinx_rounds import RoundsDirective
-from sizebook.book.trial_folder import write_trial_pages
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError
@@ -237,17 +235,6 @@ def _add_scripts(
         app.add_css_file(STYLE, priority=901)
 
 
-def _add_evidence(app: Sphinx, error: Exception | None) -> None:
-    """Write the pages of trials and the downloads into the finished site, pages in their order."""
-    if error is not None or app.builder.format != "html":
-        return
-    root, site = find_root(app.env), Path(app.outdir)
-    pages = list(app.env.collect_relations())
-    bundles = open_bundles(root)
-    write_trial_pages(root, site, pages, bundles)
-    write_downloads(root, site, pages, bundles)
-
-
 def _number_label(docname: str, key: str) -> str:
     return f"number:{docname}#{key}".lower()
 
@@ -264,6 +251,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_claims(app)
     add_findings(app)
     add_beside(app)
+    add_evidence(app)
     app.add_role("val", ValueRole())
     app.add_directive("sbfigure", FigureDirective)
     app.add_directive("sbtable", TableDirective)
@@ -277,7 +265,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", _finish_notebook)
     app.connect("doctree-read", _refuse_maths)
     app.connect("html-page-context", _add_scripts)
-    app.connect("build-finished", _add_evidence)
     return {
         "version": sizebook.__version__,
         "parallel_read_safe": True,

@@ -1,18 +1,16 @@
 """The folder of the trials' pages: which there are, which are up to date, a list of all.
 
-Hundreds of pages are made by all CPUs, a process each. A page holds a stamp over all that it was
-made from, so that the next build leaves it as it is.
+A page holds a stamp over all that it was made from, so that the next build leaves it as it is.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import multiprocessing
-import os
 import re
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,30 +42,55 @@ _INDEX = "index.html"
 _STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
 _STAMP_WITHIN = 600
 _ORDER = ("chapter", "experiment", "label", "block", "file")
-_WORTH_A_PROCESS = 60
-"""Pages that take as long as a process takes to start."""
 _AT_A_TIME = 8
 
 
-def write_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> int:
-    """Write ``trials/`` of a built site: a page for each bundle that a result of ``pages`` names.
+@dataclass(frozen=True)
+class Plan:
+    """What ``trials/`` of a site is to hold, and which pages of it are to be made for that."""
 
-    Returns how many files were made anew; the others were up to date.
+    root: Path
+    folder: Path
+    look: Look
+    base: str
+    rows: list[dict[str, Any]]
+    due: list[PageToMake]
 
-    A bundle that is not on this machine, or is damaged, has a page that says so. Pages of trials
-    that nothing names any more are removed.
+    def start(self, pool: Executor) -> Iterator[None]:
+        """Let other processes make the pages; what is given ends when all are made."""
+        write = functools.partial(write_page, look=self.look, root=self.root)
+        return pool.map(write, self.due, chunksize=_AT_A_TIME)
+
+    def make(self) -> None:
+        """Make the pages here, one after the other."""
+        for each in self.due:
+            write_page(each, self.look, self.root)
+
+    def finish(self) -> int:
+        """Write the list, remove pages of trials that nothing names any more.
+
+        Returns how many files were made anew; the others were up to date.
+        """
+        if not self.rows:
+            _remove_others(self.folder, set())
+            return 0
+        listing = _write_index(self.folder / _INDEX, self.base, self.rows, self.look)
+        _remove_others(self.folder, {row["file"] for row in self.rows} | {_INDEX})
+        return len(self.due) + listing
+
+
+def plan_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> Plan:
+    """Plan ``trials/`` of a site whose style sheets and scripts are there already.
+
+    There is a page for each bundle that a result of ``pages`` names. A bundle that is not on this
+    machine, or is damaged, has a page that says so.
     """
     listed = list(pages)
-    cited = find_cited(root / "book", listed)
     folder = site / TRIALS
-    if not cited:
-        _remove_others(folder, set())
-        return 0
-    folder.mkdir(exist_ok=True)
     look = find_look(root, site, listed)
     base = hash_json([_code_stamp(), vars(look)])
     rows, due = [], []
-    for each in cited.values():
+    for each in find_cited(root / "book", listed).values():
         found = bundles.find(each.bundle, each.sha256)
         whole = bundles.find_whole(each.bundle, each.sha256) is not None
         file = folder / trial_file(each.bundle)
@@ -76,23 +99,9 @@ def write_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: Pro
             place = found.bundle.path if found.bundle else None
             due.append(PageToMake(file, stamp, each, place, found.trouble, whole))
         rows.append(_index_row(file.name, each, found))
-    _write_pages(due, look, root)
-    listing = _write_index(folder / _INDEX, base, rows, look)
-    _remove_others(folder, {trial_file(bundle) for bundle in cited} | {_INDEX})
-    return len(due) + listing
-
-
-def _write_pages(due: Sequence[PageToMake], look: Look, root: Path) -> None:
-    write = functools.partial(write_page, look=look, root=root)
-    processes = min(len(os.sched_getaffinity(0)), len(due) // _WORTH_A_PROCESS)
-    if processes < 2:
-        for each in due:
-            write(each)
-        return
-    # Started anew: what polars has begun in this process does not live on in a fork of it.
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=fresh) as pool:
-        list(pool.map(write, due, chunksize=_AT_A_TIME))
+    if rows:
+        folder.mkdir(exist_ok=True)
+    return Plan(root, folder, look, base, rows, due)
 
 
 def _make_stamp(base: str, cited: Cited, found: Found, whole: bool) -> str:
