@@ -8,8 +8,8 @@ from typing import Literal
 
 Basis = Literal["times", "use", "start", "account"]
 """What a metric rests on: the times of requests; what was counted as used while they ran, by the
-kernel or a JVM; the start of a host or server, before any load; what was sent, answered and stored,
-and what a server said of itself."""
+kernel or a JVM; the start of a host or server and the first calls to it, before the load; what was
+sent, answered and stored, and what a server said of itself."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,31 @@ _ALL = (
            "of another host.", basis="use"),
     Metric("switches_per_request", "Context switches", "", "lower", True, 1,
            "Context switches of a node's threads over the trial, by request.", basis="use"),
+    Metric("gc_overhead", "Time in pauses", "%", "lower", True, 2,
+           "Share of the measured phase in which the collector stopped a JVM, by its log.",
+           basis="use"),
+    Metric("faults_and_one", "Page faults, and one", "1/s", "lower", False, 1,
+           "Page faults of a node's process that had to wait for the disk, a second of the "
+           "measured phase, and one more, since there may be none.", basis="use"),
+    Metric("native_mb", "Native memory", "MB", "lower", True, 0,
+           "The most that a node's process held in RAM while requests were measured, less its "
+           "heap.",
+           basis="use"),
+    Metric("pools_as_named", "Pools as named", "", "higher", True, 0,
+           "1 if calls and messages were served by the pools that the layout names, by the count "
+           "of their receiver; 0 otherwise.", basis="account"),
+    Metric("order_as_claimed", "Order as claimed", "", "higher", True, 0,
+           "1 if no message was stored after a later one of its sender where one consumer is "
+           "allowed, and some were where many are; 0 otherwise.", basis="account"),
+    Metric("second_run_faster", "Second run faster", "", "higher", True, 0,
+           "1 if the second run of calls after a start took less time than the first, by a tenth "
+           "or more; 0 otherwise.", basis="start"),
+    Metric("falls_within_run", "Falls within the run", "", "higher", True, 0,
+           "1 if the mean time of all calls of the first run after a start was below that of its "
+           "first calls, by a tenth or more; 0 otherwise.", basis="start"),
+    Metric("free_heap_shrinks", "Free heap shrinks", "", "higher", True, 0,
+           "1 if less heap was free at the end of the first run after a start than after its first "
+           "calls; 0 otherwise.", basis="start"),
     Metric("limit_kept", "Limit kept", "", "higher", True, 0,
            "1 if a host with a limit of half a CPU used 0.40 to 0.55 CPUs and was stopped by the "
            "limit; 0 otherwise.", basis="use"),
