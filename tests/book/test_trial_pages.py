@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from browser import Browser
@@ -17,10 +18,9 @@ from site_check import check_links, check_site, wait_for_charts
 from synthetic_bundles import host_run
 from trial_writing import write_trial_pages
 
-from sizebook.book import evidence_html
+from sizebook.book import evidence_html, sphinx_evidence
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.site import list_pages
-from sizebook.book.trial_folder import plan_trial_pages
 from sizebook.book.trial_words import done_words, host_words, network_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
@@ -211,17 +211,41 @@ def test_an_unchanged_book_keeps_its_pages(root: Path, site: Path, tmp_path: Pat
         assert file.read_bytes() == (copy / "trials" / file.name).read_bytes(), file.name
 
 
-def test_processes_write_the_same_pages(root: Path, site: Path, tmp_path: Path) -> None:
-    """What many processes make beside each other is what one makes alone, byte for byte."""
+def test_processes_write_the_same_pages(
+    root: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What processes make beside Sphinx is what one makes alone, byte for byte."""
+    monkeypatch.setattr(sphinx_evidence, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    pools: list[int | None] = []
+
+    class NotedPool(ProcessPoolExecutor):
+        def __init__(self, processes: int, **settings: Any) -> None:
+            pools.append(processes)
+            super().__init__(processes, **settings)
+
+    monkeypatch.setattr(sphinx_evidence, "ProcessPoolExecutor", NotedPool)
     (tmp_path / "_static").symlink_to(site / "_static")
-    files = sorted((site / "trials").iterdir())
     pages = list_pages(root / "book" / "_toc.yml")
-    plan = plan_trial_pages(root, tmp_path, pages, ProjectBundles(root))
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert len(list(plan.start(pool))) == len(plan.due)
-    assert plan.finish() == len(files)
-    for file in files:
-        assert file.read_bytes() == (tmp_path / "trials" / file.name).read_bytes(), file.name
+    env = SimpleNamespace(
+        srcdir=str(root / "book"),
+        found_docs=set(pages),
+        collect_relations=lambda: dict.fromkeys(pages),
+    )
+    app: Any = SimpleNamespace(
+        builder=SimpleNamespace(format="html"), outdir=str(tmp_path), env=env
+    )
+    evidence = sphinx_evidence._Evidence()
+    evidence.begin(app, app.env, [])
+    evidence.plan(app)
+    evidence.finish(app, None)
+    for folder in ("trials", "downloads"):
+        files = [file for file in sorted((site / folder).rglob("*")) if file.is_file()]
+        assert files
+        for file in files:
+            made = tmp_path / file.relative_to(site)
+            assert file.read_bytes() == made.read_bytes(), file.name
+    assert pools == [2]
 
 
 def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path) -> None:
