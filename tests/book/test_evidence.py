@@ -31,6 +31,7 @@ LINES = (
     "checksum",
     "download",
 )
+ALL_FOLDS = ["evidence-times", "evidence-sizes", "evidence-bytes", "sb-numbers", "sb-bundles"]
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +88,9 @@ def test_a_fold_opens_by_keyboard(browser: Browser, site: Path) -> None:
         ("#evidence-times", ["evidence-times"]),
         ("?evidence#result-times", ["evidence-times"]),
         ("#number-ratio", ["sb-numbers"]),
-        ("?evidence#nothing", ["evidence-times", "evidence-sizes", "evidence-bytes", "sb-numbers"]),
-        ("?evidence", ["evidence-times", "evidence-sizes", "evidence-bytes", "sb-numbers"]),
+        ("#sb-bundles", ["sb-bundles"]),
+        ("?evidence#nothing", ALL_FOLDS),
+        ("?evidence", ALL_FOLDS),
         ("#%zz", []),
     ],
 )
@@ -177,6 +179,22 @@ def test_machine_and_versions_stand_once_where_all_agree(site: Path) -> None:
     words = words_of(read_fold(site, "evidence-times"))
     assert "machine 4 of 8 bundles are on this machine: system" in words
     assert "trials) " not in words.split(" versions ")[1].split(" commit ")[0]
+
+
+def test_bundles_stand_once_on_a_page(browser: Browser, site: Path) -> None:
+    """All results of a page lead to one list, those quoted elsewhere too; it has each bundle."""
+    open_page(browser, site, "chapters/alpha.html")
+    items = "[...document.querySelectorAll('#sb-bundles li')]"
+    listed = browser.run(f"{items}.map(each => each.querySelector('code').textContent)")
+    folds = "[...document.querySelectorAll('[id^=evidence-]')]"
+    cited = browser.run(f"{folds}.map(each => each.querySelectorAll('.sb-grid a').length)")
+    assert len(listed) == len(set(listed)) == max(cited)
+    ways = browser.run(f"{folds}.map(each => !!each.querySelector('a[href=\"#sb-bundles\"]'))")
+    assert ways == [count > 0 for count in cited]
+    assert browser.run(f"{items}.every(each => /sha256 [0-9a-f]{{64}}/.test(each.textContent))")
+    open_page(browser, site, "index.html")
+    there = "document.querySelector('details.sb-evidence a[href$=\"alpha.html#sb-bundles\"]')"
+    assert browser.run(f"{there} !== null")
 
 
 def test_trials_that_differ_are_counted() -> None:

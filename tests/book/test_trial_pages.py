@@ -20,6 +20,7 @@ from trial_writing import write_trial_pages
 
 from sizebook.book import evidence_html, sphinx_evidence
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
+from sizebook.book.records import Record
 from sizebook.book.site import list_pages
 from sizebook.book.trial_words import done_words, host_words, network_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent
@@ -169,14 +170,14 @@ def test_text_from_data_is_text(site: Path) -> None:
 
 
 def test_evidence_leads_to_the_trials(site: Path) -> None:
-    """A fold groups the trials by treatment, with verdicts, and keeps bundles with checksums."""
+    """A fold groups the trials by treatment, with verdicts; the page has the checksums."""
     html = (site / "chapters" / "alpha.html").read_text()
     fold = html.split("<details class='sb-evidence'")[1]
     words = words_of(fold)
     assert f"formats: format {HOSTILE}, users 5 1: valid 2: noisy" in words
     assert "8 trials: 1 failed, 1 no steady state, 1 noisy, 1 stale, 4 valid" in words
     assert "bundle not on this machine" in words
-    assert "absent-1 no steady state sha256 " + "c" * 64 in words
+    assert "absent-1 no steady state sha256 " + "c" * 64 in words_of(html.split("id='sb-bundles'")[1])
     for bundle in ("whole-1", "slim-1", "failed-1", "absent-1", "../../escape"):
         assert f"href='../trials/{trial_file(bundle)}'" in fold
 
@@ -275,8 +276,11 @@ def test_an_absent_bundle_is_named_all_the_same(tmp_path: Path) -> None:
     sources = [{"bundle": "b'<x>", "sha256": "e" * 64, "verdict": "valid"}]
     html = evidence_html._sources(sources, "chapters/alpha", place)
     assert "bundle not on this machine" in html
-    assert "<x>" not in html
     assert "1 trial: 1 valid" in words_of(html)
+    record = Record("value", "n", {"evidence": {"sources": sources}}, {})
+    listed = evidence_html.render_bundles([record, record], place)
+    assert words_of(listed).count(f"b'<x> valid sha256 {'e' * 64}") == 1
+    assert "<x>" not in html + listed
 
 
 def test_every_link_leads_somewhere(site: Path) -> None:

@@ -43,6 +43,9 @@ from sizebook.report.wording import format_scalar
 NUMBERS_FOLD = "sb-numbers"
 """HTML id of the fold with all numbers of a page."""
 
+BUNDLES_FOLD = "sb-bundles"
+"""HTML id of the fold with all bundles behind a page."""
+
 Row = tuple[str, str]
 """Name and finished HTML of one line of a record."""
 
@@ -97,6 +100,20 @@ def render_numbers(records: Iterable[Record], place: Place) -> str:
     return _fold(title, "".join(parts), NUMBERS_FOLD)
 
 
+def render_bundles(records: Iterable[Record], place: Place) -> str:
+    """Give the fold with every bundle behind a page: its checksum, and the bundle to take home.
+
+    Results share their trials, so the bundles stand there once. Empty for a page without any.
+    """
+    cited = [each for record in records for each in record.evidence["sources"]]
+    sources = {(each["bundle"], each["sha256"]): each for each in cited}
+    if not sources:
+        return ""
+    listed = "".join(_bundle_item(each, place) for each in sources.values())
+    count = f"{len(sources)} bundles" if len(sources) > 1 else "bundle"
+    return _fold(f"The {count} behind this page", f"<ul>{listed}</ul>", BUNDLES_FOLD)
+
+
 def _number_row(record: Record) -> str:
     value, unit = record.fields["value"], record.fields["unit"]
     words = escape(format_scalar(value, "", unit))
@@ -141,7 +158,7 @@ def _cells(records: Sequence[Record]) -> list[Row]:
 
 
 def _sources(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) -> str:
-    """Give the trials behind a result: by treatment, then each bundle with its checksum."""
+    """Give the trials behind a result by treatment, and the way to their bundles' checksums."""
     if not sources:
         return "no bundle: computed without a trial"
     groups: dict[str, list[tuple[int | None, Mapping[str, str]]]] = {}
@@ -152,8 +169,8 @@ def _sources(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) 
             words = f"{record.trial.experiment}: {treatment_words(record.trial)}"
         block = None if record is None else record.trial.replicate + 1
         groups.setdefault(words, []).append((block, each))
-    listed = "".join(_bundle_item(each, place) for each in sources)
-    bundles = f"<details><summary>bundles and checksums</summary><ul>{listed}</ul></details>"
+    page = "" if place.page == notebook else place.link(f"{notebook}.html")
+    bundles = f"<p><a href='{escape(page)}#{BUNDLES_FOLD}'>bundles and checksums</a></p>"
     table = "".join(_treatment_row(words, group, place) for words, group in groups.items())
     about = "role='group' aria-label='Trials by treatment' tabindex='0'"
     grid = f"<div class='sb-grid' {about}><table><tbody>{table}</tbody></table></div>"

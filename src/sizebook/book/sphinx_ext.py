@@ -47,7 +47,7 @@ from sizebook.book.sphinx_nodes import (
     make_table,
     sizebook_table,
 )
-from sizebook.book.sphinx_outputs import VegaLiteMime, add_numbers, is_notebook
+from sizebook.book.sphinx_outputs import VegaLiteMime, add_folds, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.sphinx_reproductions import ReproductionsDirective
 from sizebook.book.sphinx_rounds import RoundsDirective
@@ -170,7 +170,7 @@ class TableDirective(_ResultDirective):
 
 
 def _finish_notebook(app: Sphinx, document: nodes.document) -> None:
-    """Add the fold of numbers to a notebook's page and make each number a target of links."""
+    """Add the folds at the end of a notebook's page; make each number a target of links."""
     docname = app.env.docname
     notebook = is_notebook(app.env, docname)
     if notebook is None:
@@ -180,7 +180,7 @@ def _finish_notebook(app: Sphinx, document: nodes.document) -> None:
     except UserError as error:
         _warn(app.env, "record", str(error), docname)
         return
-    add_numbers(document, records.values(), app.env)
+    add_folds(document, records.values(), app.env)
     domain: Any = app.env.get_domain("std")
     for record in records.values():
         if record.kind == "value":

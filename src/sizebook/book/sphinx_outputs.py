@@ -15,7 +15,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from sizebook.book.cited import number_anchor, result_anchor
-from sizebook.book.evidence_html import render_numbers
+from sizebook.book.evidence_html import render_bundles, render_numbers
 from sizebook.book.records import Record, read_records
 from sizebook.book.sphinx_calculator import make_calculator
 from sizebook.book.sphinx_claims import make_claim
@@ -68,14 +68,14 @@ class VegaLiteMime:
         return _show(_with_cell(record, env), renderer, data)
 
 
-def add_numbers(document: nodes.document, records: Iterable[Record], env: BuildEnvironment) -> None:
-    """Add the fold with all numbers of a notebook at the end of its page."""
-    numbers = [record for record in records if record.kind == "value"]
-    if not numbers:
-        return
+def add_folds(document: nodes.document, records: Iterable[Record], env: BuildEnvironment) -> None:
+    """Add what a notebook's results share at the end of its page: all numbers, all bundles."""
+    listed, place = list(records), find_place(env)
+    numbers = [record for record in listed if record.kind == "value"]
+    folds = [render_numbers(numbers, place) if numbers else "", render_bundles(listed, place)]
     sections = [each for each in document.children if isinstance(each, nodes.section)]
-    place = sections[-1] if sections else document
-    place += sizebook_markup("", html=render_numbers(numbers, find_place(env)))
+    end = sections[-1] if sections else document
+    end.extend(sizebook_markup("", html=fold) for fold in folds if fold)
 
 
 def _with_cell(record: Record, env: BuildEnvironment) -> Record:

@@ -78,7 +78,7 @@ _ALL = (
            "Share of the requests of the measured phase that failed."),
     Metric("kept_heap_mb", "Kept heap", "MB", "lower", True, 0,
            "Heap that collections could not free, at its highest: survivors and the old "
-           "generation."),
+           "generation.", basis="use"),
     Metric("workers_bounded", "Workers bounded", "", "higher", True, 0,
            "1 if no reading found more messages under work than there were consumers; 0 otherwise.",
            basis="account"),
@@ -101,11 +101,51 @@ _ALL = (
     Metric("cpu_ratio", "CPU time, one host over another", "", "neither", True, 2,
            "CPU time that a host's processes took of the machine in the measured phase, over that "
            "of another host.", basis="use"),
+    Metric("cpu_percent", "CPU, busy", "%", "neither", True, 1,
+           "Share of the time in which the CPUs of a host, or of the stack, were busy, in the "
+           "measured phase or the part of it that a claim names.", basis="use"),
+    Metric("available_ram_mb", "Available memory", "MiB", "higher", False, 0,
+           "Memory that the kernel could give away, at its least in the measured phase.",
+           basis="use"),
+    Metric("committed_mib", "Memory besides the heap", "MiB", "lower", True, 0,
+           "Memory that the JVMs of all app nodes committed by their own account, less the heap.",
+           basis="use"),
+    Metric("disk_flushes", "Flushes of the disk", "", "lower", True, 2,
+           "Flushes of the disk for each request of the measured phase, by the kernel's count.",
+           basis="use"),
+    Metric("machine_level", "Level to the end", "", "higher", True, 0,
+           "1 if neither available memory nor CPU had a significant trend of more than a twentieth "
+           "in the measured phase; 0 otherwise.", basis="use"),
+    Metric("cpu_low", "CPU low", "", "higher", True, 0,
+           "1 if the CPUs of the stack were busy for a quarter of the measured phase or less; 0 "
+           "otherwise.", basis="use"),
+    Metric("paging_low", "Hardly any paging", "", "higher", True, 0,
+           "1 if the kernel read less than one page a second from the disk in the measured phase; "
+           "0 otherwise.", basis="use"),
     Metric("switches_per_request", "Context switches", "", "lower", True, 1,
            "Context switches of a node's threads over the trial, by request.", basis="use"),
     Metric("gc_overhead", "Time in pauses", "%", "lower", True, 2,
-           "Share of the measured phase in which the collector stopped a JVM, by its log.",
-           basis="use"),
+           "Share of the measured phase, or of the stage that a claim names, in which the "
+           "collector stopped a JVM, by its log.", basis="use"),
+    Metric("no_problem", "No problem", "", "higher", True, 0,
+           "1 if a node answered 600 calls or more, never ran out of memory, and spent less than a "
+           "tenth of the time in pauses; 0 otherwise.", basis="use"),
+    Metric("memory_exhausted", "Out of memory", "", "lower", True, 0,
+           "1 if the first start of a node ended for lack of memory; 0 otherwise.",
+           basis="account"),
+    Metric("pauses_excessive", "Pauses grow", "", "lower", True, 0,
+           "1 if the share of time in pauses with the last messages before a node's end was a "
+           "tenth or more above that with early ones; 0 otherwise.", basis="use"),
+    Metric("pile_finishes", "All stored", "", "higher", True, 0,
+           "1 if no node ran out of memory and all that was sent is acknowledged and stored, once; "
+           "0 otherwise.", basis="account"),
+    Metric("pile_resumed", "Resumed with more heap", "", "higher", True, 0,
+           "1 if a node ended again in the same heap, and with more heap took up where it was, "
+           "until all that was sent was stored, once; 0 otherwise.", basis="account"),
+    Metric("heap_freed", "Heap freed", "", "higher", True, 0,
+           "1 if the first collection of the whole heap after a delivery left a quarter of the "
+           "peak or less, in a pause longer by a tenth or more than the median before it; 0 "
+           "otherwise.", basis="use"),
     Metric("faults_and_one", "Page faults, and one", "1/s", "lower", False, 1,
            "Page faults of a node's process that had to wait for the disk, a second of the "
            "measured phase, and one more, since there may be none.", basis="use"),

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sizebook.report.trial_frame import Span
 from sizebook.report.trial_panels import PANELS, Panel, Term
@@ -43,10 +43,10 @@ class Counters:
     zero: Sequence[str] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Series:
-    times_s: list[float] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
+    times_s: list[float]
+    values: list[float]
 
 
 def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Counters:
@@ -57,13 +57,13 @@ def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Cou
     over several readings.
     """
     interval_s = bundle.record.trial.probe_interval_s
-    raw = _gather(readings, span)
+    raw = _gather(readings)
     single = _nodes_without_number(raw)
     found: dict[str, list[tuple[Panel, dict[str, list[Point]]]]] = {}
     zero: list[str] = []
     for group, panels in PANELS.items():
         for panel in panels:
-            series = _panel_series(panel, raw, interval_s, single)
+            series = _panel_series(panel, raw, span.begin_ns, interval_s, single)
             if not series:
                 continue
             if all(not value for points in series.values() for _, value in points):
@@ -86,11 +86,25 @@ def natural_order(name: str) -> list[tuple[int, str]]:
     ]
 
 
-_Raw = dict[tuple[str, str, str, str], _Series]
-"""Kind of source, node, metric without label, label."""
+@dataclass(frozen=True)
+class _Reading:
+    """One counter of a node, and its label."""
+
+    node: str
+    label: str
+    series: Series
+
+    def since(self, begin_ns: int) -> _Series:
+        """Return what it said, in seconds since then."""
+        times_s = (self.series.times_ns - begin_ns) / 1e9
+        return _Series(times_s.tolist(), self.series.values.tolist())
 
 
-def _gather(readings: Iterable[Series], span: Span) -> _Raw:
+_Raw = dict[tuple[str, str], list[_Reading]]
+"""By kind of source, and metric without label."""
+
+
+def _gather(readings: Iterable[Series]) -> _Raw:
     raw: _Raw = {}
     for one in readings:
         if not one.values.size:
@@ -98,14 +112,13 @@ def _gather(readings: Iterable[Series], span: Span) -> _Raw:
         kind, _, node = one.source.partition("/")
         name, _, label = one.metric.partition("/")
         where = node if one.host == "local" else f"{one.host} {node}".strip()
-        times_s = (one.times_ns - span.begin_ns) / 1e9
-        raw[kind, where, name, label] = _Series(times_s.tolist(), one.values.tolist())
+        raw.setdefault((kind, name), []).append(_Reading(where, label, one))
     return raw
 
 
 def _nodes_without_number(raw: _Raw) -> dict[str, str]:
     """Return a short name of each node that is the only one of its role: ``app`` for ``app-1``."""
-    nodes = {where for _, where, _, _ in raw}
+    nodes = {one.node for found in raw.values() for one in found}
     roles: dict[str, list[str]] = {}
     for node in nodes:
         roles.setdefault(re.sub(r"-\d+$", "", node), []).append(node)
@@ -113,16 +126,16 @@ def _nodes_without_number(raw: _Raw) -> dict[str, str]:
 
 
 def _panel_series(
-    panel: Panel, raw: _Raw, interval_s: float, short: Mapping[str, str]
+    panel: Panel, raw: _Raw, begin_ns: int, interval_s: float, short: Mapping[str, str]
 ) -> dict[str, list[Point]]:
     series: dict[str, list[Point]] = {}
     for term in panel.terms:
+        draw = _levels if term.value else _rates
         parts: dict[str, list[list[Point]]] = {}
-        for (kind, node, metric, label), one in raw.items():
-            if kind == term.source and metric in term.metrics:
-                name = _name(term, short.get(node, node), label)
-                points = _levels(one, interval_s) if term.value else _rates(one, interval_s)
-                parts.setdefault(name, []).append(points)
+        for metric in term.metrics:
+            for one in raw.get((term.source, metric), ()):
+                name = _name(term, short.get(one.node, one.node), one.label)
+                parts.setdefault(name, []).append(draw(one.since(begin_ns), interval_s))
         for name, members in parts.items():
             summed = _add(members)
             if any(value is not None for _, value in summed):
