@@ -177,7 +177,8 @@ def test_evidence_leads_to_the_trials(site: Path) -> None:
     assert f"formats: format {HOSTILE}, users 5 1: valid 2: noisy" in words
     assert "8 trials: 1 failed, 1 no steady state, 1 noisy, 1 stale, 4 valid" in words
     assert "bundle not on this machine" in words
-    assert "absent-1 no steady state sha256 " + "c" * 64 in words_of(html.split("id='sb-bundles'")[1])
+    listed = words_of(html.split("id='sb-bundles'")[1])
+    assert "absent-1 no steady state sha256 " + "c" * 64 in listed
     for bundle in ("whole-1", "slim-1", "failed-1", "absent-1", "../../escape"):
         assert f"href='../trials/{trial_file(bundle)}'" in fold
 
