@@ -72,7 +72,7 @@ def test_the_same_book_is_the_same_site(sample_root: Path, tmp_path: Path) -> No
 
 
 def test_evidence_stands_under_each_result(sample_root: Path) -> None:
-    """The fold holds key, notebook, parameters, bundles with verdicts and checksums, command."""
+    """The fold holds key, notebook, parameters, trials, command; the chapter's last the bundles."""
     page = read_page(sample_root, "index")
     assert page.count("<details class='sb-evidence'") == 2
     fold = strip_tags(page.split("<details class='sb-evidence'")[1])
@@ -81,10 +81,13 @@ def test_evidence_stands_under_each_result(sample_root: Path) -> None:
         "chapters/alpha.ipynb",
         "code cell 3",
         "levels = [1, 5]",
-        "synthetic-0002 noisy sha256 " + "b" * 64,
+        "noisy",
         "sizebook run alpha",
     ):
         assert part in fold
+    assert "href='chapters/alpha.html#sb-bundles'" in page
+    last = strip_tags(read_page(sample_root, "chapters/alpha").split("id='sb-bundles'")[1])
+    assert "synthetic-0002 noisy sha256 " + "b" * 64 in last
 
 
 def test_prose_shows_its_numbers_in_bold_or_not(sample_root: Path) -> None:
