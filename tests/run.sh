@@ -19,18 +19,24 @@ if [ $# -gt 0 ]; then
 fi
 failed=0
 slowest=--durations=20
-step "the harness and the book; beside them loads and the stack, which wait more than they compute"
-beside=$(mktemp -dt sb.XXX)  # the lock of who measures lies among temporary files
-chmod 755 "$beside"          # the database runs as somebody else; short, for its socket's sake
-set -m                       # a job of its own heeds Ctrl-C, as the tests of it expect
-TMPDIR=$beside "$bin/python" -m pytest "$slowest" tests/load tests/stack >"$beside/log" 2>&1 &
-later=$!
+step "the harness and the book; beside them loads, and the stack, which wait more than they compute"
+jobs=()
+beside() {  # of each: who measures has a lock among temporary files, so each has its own of them
+  TMPDIR=$1 "$bin/python" -m pytest "$slowest" "tests/$2" >"$1/log" 2>&1 &
+  jobs+=("$!")
+}
+load=$(mktemp -dt sb.XXX) stack=$(mktemp -dt sb.XXX)  # short, for the database's socket's sake
+chmod 755 "$load" "$stack"                            # the database runs as somebody else
+trap 'for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done
+  rm -rf "$load" "$stack"' EXIT
+set -m  # a job of its own heeds Ctrl-C, as the tests of it expect
+beside "$load" load
+beside "$stack" stack
 set +m
-trap 'kill -- "-$later" 2>/dev/null || true; rm -rf "$beside"' EXIT
 apart=(tests/bench tests/chapters tests/load tests/stack)
 "$bin/python" -m pytest "$slowest" -n 2 --dist loadfile "${apart[@]/#/--ignore=}" || failed=$?
-wait "$later" || failed=$?
-cat "$beside/log"
+for job in "${jobs[@]}"; do wait "$job" || failed=$?; done
+cat "$load/log" "$stack/log"
 step "what judges times, alone: benchmarks and chapters"
 "$bin/python" -m pytest "$slowest" tests/bench tests/chapters || failed=$?
 exit "$failed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sizebook.checks import RULES
-from sizebook.checks.basis import MACHINE, PRECISION, known_within, verdict_on
+from sizebook.checks.basis import GENERATOR, MACHINE, PRECISION, known_within, verdict_on
 from sizebook.model.verdict import Finding, Judgement, worst_of
 
 
@@ -17,28 +17,33 @@ def judged(*failed: tuple[str, str]) -> Judgement:
 
 
 @pytest.mark.parametrize(
-    ("failed", "times", "use", "start", "account"),
+    ("failed", "times", "server", "use", "start", "account"),
     [
-        ([], "valid", "valid", "valid", "valid"),
-        ([("SB601-steady", "noisy")], "noisy", "valid", "valid", "valid"),
-        ([("SB601-steady", "no steady state")], "no steady state", "no steady state", "valid",
+        ([], "valid", "valid", "valid", "valid", "valid"),
+        ([("SB601-steady", "noisy")], "noisy", "noisy", "valid", "valid", "valid"),
+        ([("SB601-steady", "no steady state")], "no steady state", "no steady state",
+         "no steady state", "valid", "valid"),
+        ([("SB202-generator-lag", "generator-bound")], "generator-bound", "valid", "valid", "valid",
          "valid"),
-        ([("SB202-generator-lag", "generator-bound")], "generator-bound", "valid", "valid",
+        ([("SB203-own-time", "noisy"), ("SB601-steady", "noisy")], "noisy", "noisy", "noisy",
+         "valid", "valid"),
+        ([("SB203-own-time", "generator-bound")], "generator-bound", "valid", "generator-bound",
+         "valid", "valid"),
+        ([("SB204-ceiling", "generator-bound")], "generator-bound", "generator-bound",
+         "generator-bound", "valid", "valid"),
+        ([("SB401-steal", "noisy")], "noisy", "noisy", "noisy", "noisy", "valid"),
+        ([("SB405-readings", "noisy")], "noisy", "noisy", "noisy", "valid", "valid"),
+        ([("SB602-jit", "noisy"), ("SB501-samples", "noisy")], "noisy", "noisy", "noisy", "valid",
          "valid"),
-        ([("SB204-ceiling", "generator-bound")], "generator-bound", "generator-bound", "valid",
-         "valid"),
-        ([("SB401-steal", "noisy")], "noisy", "noisy", "noisy", "valid"),
-        ([("SB405-readings", "noisy")], "noisy", "noisy", "valid", "valid"),
-        ([("SB602-jit", "noisy"), ("SB501-samples", "noisy")], "noisy", "noisy", "valid", "valid"),
         ([("SB301-errors", "failed"), ("SB601-steady", "noisy")], "failed", "failed", "failed",
-         "failed"),
-        ([("SB900-stale", "stale")], "stale", "stale", "stale", "stale"),
+         "failed", "failed"),
+        ([("SB900-stale", "stale")], "stale", "stale", "stale", "stale", "stale"),
     ],
 )  # fmt: skip
-def test_doubts_touch_what_they_are_about(failed, times, use, start, account):
+def test_doubts_touch_what_they_are_about(failed, times, server, use, start, account):
     """The verdict for each kind of metric; what failed or is stale touches all."""
     judgement = judged(*failed)
-    expected = {"times": times, "use": use, "start": start, "account": account}
+    expected = {"times": times, "server": server, "use": use, "start": start, "account": account}
     assert {basis: verdict_on(judgement, basis) for basis in expected} == expected
 
 
@@ -57,6 +62,19 @@ CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 
         ([("SB601-steady", "no steady state")], 0.3, "times", None),
         ([("SB601-steady", "noisy"), ("SB602-jit", "noisy")], 0.3, "times", None),
         ([("SB602-jit", "noisy")], 0.3, "times", None),
+        ([("SB601-steady", "noisy")], 0.3, "server", 1.3),
+        (
+            [("SB601-steady", "noisy"), ("SB202-generator-lag", "generator-bound")],
+            0.3,
+            "times",
+            None,
+        ),
+        (
+            [("SB601-steady", "noisy"), ("SB202-generator-lag", "generator-bound")],
+            0.3,
+            "server",
+            1.3,
+        ),
     ],
 )
 def test_a_change_that_may_be_chance_says_how_far_off_a_trial_is(failed, shift, basis, within):
@@ -70,6 +88,6 @@ def test_a_change_that_may_be_chance_says_how_far_off_a_trial_is(failed, shift, 
 def test_the_rules_that_it_names_have_such_verdicts():
     """A rule that is named here and gives another verdict by now would spare nothing."""
     known = {rule.id: rule for rule in RULES}
-    assert set(MACHINE) | set(PRECISION) <= set(known)
+    assert set(MACHINE) | set(PRECISION) | set(GENERATOR) <= set(known)
     worse = {name: known[name].verdict for name in PRECISION}
     assert worse == {**PRECISION, "SB601-steady": "no steady state"}

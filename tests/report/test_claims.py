@@ -22,6 +22,7 @@ from sizebook.report.claims import (
     find_claim,
     leave_untested,
 )
+from sizebook.report.counting import LIMITS, judge_limits
 from sizebook.report.evidence import hash_json
 from sizebook.report.page import Page
 from sizebook.report.sides import name_levels
@@ -150,6 +151,10 @@ def test_bytes_count_whatever_the_times_are_worth(verdict: str, decided: str) ->
         ("first_answer_s", "SB601-steady", "no steady state", "confirmed"),
         ("first_answer_s", "SB401-steal", "noisy", "undetermined"),
         ("total_time_s", "SB601-steady", "noisy", "undetermined"),
+        ("total_ms", "SB202-generator-lag", "generator-bound", "confirmed"),
+        ("total_ms", "SB602-jit", "noisy", "undetermined"),
+        ("dialogue_total_ms", "SB202-generator-lag", "generator-bound", "confirmed"),
+        ("answer_ms", "SB202-generator-lag", "generator-bound", "undetermined"),
     ],
 )
 def test_a_doubt_touches_what_it_is_about(
@@ -222,6 +227,42 @@ def test_events_say_which_trials_are_doubted_too() -> None:
     ).outcome
     assert (found.verdict, found.n) == ("confirmed", 3)
     assert found.note.startswith("2 of the 3 trials that count are doubted otherwise")
+
+
+def judged(frame: pl.DataFrame, limit: float) -> list[bool | None]:
+    """Return whether trials, the doubted ones unsure by 0.3, keep a limit of their total time."""
+    trials = trials_of(frame, failing=["SB601-steady"], numbers=unsure(0.3))
+    limits = {"total_time_s": limit, "throughput_per_s": 2.0}
+    return judge_limits(frame, limits, trials)["within_limits"].to_list()
+
+
+def test_a_limit_is_kept_where_it_is_kept_at_the_far_end_of_a_doubt() -> None:
+    """And broken where it is at the near end; between them, or for other doubts, it is open."""
+    frame = pl.concat([rows(a=[1.0, None]), rows("noisy", b=[1.0])])
+    assert judged(frame, 1.4) == [True, None, True]
+    assert judged(frame, 1.2) == [True, None, None]
+    assert judged(frame, 0.9) == [False, None, None]
+    assert judged(frame, 0.7) == [False, None, False]
+    other = trials_of(frame, failing=["SB602-jit"], numbers=unsure(0.3))
+    assert judge_limits(frame, {"total_time_s": 9.0}, other)[LIMITS].to_list() == [True, None, None]
+
+
+def test_a_claim_of_limits_counts_doubted_trials_that_keep_them() -> None:
+    """One valid and one doubted trial far below its limit decide, one that is near does not."""
+    frame = pl.concat([rows(a=[1.0]), rows("noisy", a=[1.0, 1.0])[1:]])
+    trials = trials_of(frame, failing=["SB601-steady"], numbers=unsure(0.3))
+    claim = own_claim("served", "They are served.", "level")
+
+    def decided(limit: float) -> tuple[str, int]:
+        told = judge_limits(frame, {"total_time_s": limit}, trials)
+        found = decide_event_claim(
+            claim, told, LIMITS, [{"name": "a"}], chapter="alpha", trials=trials
+        ).outcome
+        return found.verdict, found.n
+
+    assert decided(9.0) == ("confirmed", 2)
+    assert decided(1.2) == ("undetermined", 1)
+    assert decided(0.5) == ("contradicted", 2)
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,12 @@ def test_a_deployment_runs_on_its_cpus_and_leaves_nothing(runner, state):
         assert stack.endings() == ()
         for node in stack.nodes:
             assert stack.versions[f"java {node.name}"].startswith(node.jvm.version)
+            assert list((stack.folder / "tmp" / node.name).glob("tomcat*"))
     assert not any(process.is_running() for process in family)
     assert not (state / "run" / "s").exists()
+    ports = [node.url.rsplit(":", 1)[1] for node in stack.nodes]
+    left = [path for port in ports for path in Path("/tmp").glob(f"tomcat*.{port}.*")]
+    assert left == []
 
 
 def test_the_database_is_private_and_safe(runner):

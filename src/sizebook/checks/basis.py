@@ -22,13 +22,16 @@ PRECISION: Mapping[str, Verdict] = {
 }
 """Findings about how well the times of requests are known: nothing is known less of what was used
 meanwhile. That a trial had not settled does touch it."""
+GENERATOR = (generator.generator_lag.id, generator.own_time.id)
+"""Rules about how soon the load generator hears of an answer, and asks again. A server that takes
+its own times has told them by then."""
 
 
 def verdict_on(judgement: Judgement, basis: Basis) -> Verdict:
     """Return the worst verdict among the findings that touch a metric of this basis."""
     if basis == "times":
         return judgement.verdict
-    return worst_of(each.verdict for each in judgement.failed() if _touches(each, basis))
+    return worst_of(each.verdict for each in _doubts(judgement, basis))
 
 
 def known_within(judgement: Judgement, basis: Basis) -> float | None:
@@ -36,20 +39,26 @@ def known_within(judgement: Judgement, basis: Basis) -> float | None:
 
     It is 1 if no doubt touches the metric. The one doubt that says itself how far off the level of
     the requests' times may be is a change that may be chance (``SB601-steady``): a trial that has
-    no other one knows them within 1 and that change.
+    no other one about them knows them within 1 and that change, and a server's times as well.
     """
     if verdict_on(judgement, basis) == "valid":
         return 1.0
-    doubts = judgement.failed()
-    if basis != "times" or [each.rule for each in doubts] != [steady.steady.id]:
+    doubts = _doubts(judgement, basis)
+    if [each.rule for each in doubts] != [steady.steady.id]:
         return None
     change = steady.unsure_by(doubts[0])
     return None if change is None else 1 + change
 
 
+def _doubts(judgement: Judgement, basis: Basis) -> list[Finding]:
+    return [each for each in judgement.failed() if _touches(each, basis)]
+
+
 def _touches(finding: Finding, basis: Basis) -> bool:
-    if finding.verdict in ("failed", "stale"):
+    if basis == "times" or finding.verdict in ("failed", "stale"):
         return True
+    if basis == "server":
+        return finding.rule not in GENERATOR
     if basis == "use":
         return PRECISION.get(finding.rule) != finding.verdict
     return basis == "start" and finding.rule in MACHINE

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Basis = Literal["times", "use", "start", "account"]
-"""What a metric rests on: the times of requests; what was counted as used while they ran, by the
-kernel or a JVM; the start of a host or server and the first calls to it, before the load; what was
-sent, answered and stored, and what a server said of itself."""
+Basis = Literal["times", "server", "use", "start", "account"]
+"""What a metric rests on: the times of requests as the load generator saw them; times that a server
+took itself of what it did for them; what was counted as used while they ran, by the kernel or a
+JVM; the start of a host or server and the first calls to it, before the load; what was sent,
+answered and stored, and what a server said of itself."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,27 @@ _ALL = (
            "99th percentile of the time from intended start to the last byte of the answer."),
     Metric("service_p50_ms", "Service time, median", "ms", "lower", False, 2,
            "Median time from actual start to the last byte of the answer."),
+    Metric("total_ms", "Time of the work", "ms", "lower", False, 2,
+           "Time that a node took for one piece of work, by its own clock; mean over the trial.",
+           basis="server", by_role=True),
+    Metric("database_ms", "Time in the database", "ms", "lower", False, 2,
+           "The part of that time in which the node talked to its database.", basis="server",
+           by_role=True),
+    Metric("query_ms", "Time of a query", "ms", "lower", False, 2,
+           "Time in the database of one execution of a query, by the clock of the node that asked.",
+           basis="server"),
+    Metric("call_ms", "Time of a call", "ms", "lower", False, 3,
+           "Time from one part of a system to another and back, by the clock of the caller, a "
+           "node; mean over the trial.", basis="server"),
+    Metric("access_ms", "Connection held", "ms", "lower", False, 3,
+           "Time that a request holds a connection to the database, by the node's own clock.",
+           basis="server"),
+    Metric("disk_write", "Written to disk", "MB/s", "higher", False, 1,
+           "Bytes that a node wrote and forced to disk over the time that it took for it, by its "
+           "own clock.", basis="server"),
+    Metric("read_ms", "Time of a read", "ms", "lower", False, 2,
+           "Time of one read of a file, by the node's own clock; mean over the trial.",
+           basis="server"),
     Metric("body_bytes", "Body", "B", "lower", True, 0,
            "Bytes of the answer's body, mean over the answers.", basis="account"),
     Metric("received_bytes", "Answer on the wire", "B", "lower", True, 0,
@@ -85,6 +107,10 @@ _ALL = (
     Metric("account_closes", "Account closes", "", "higher", True, 0,
            "1 if everything sent was acknowledged and is stored, once; 0 otherwise.",
            basis="account", rule="SB105-stored"),
+    Metric("within_limits", "Within limits", "", "higher", False, 0,
+           "1 if a trial keeps the limits that a claim names however far its doubt about the level "
+           "of its times goes, 0 if it keeps them in no case; else it says nothing.",
+           basis="account"),
     Metric("no_failure", "Nothing failed", "", "higher", True, 0,
            "1 if every request of the trial was answered as expected; 0 otherwise.",
            basis="account", rule="SB301-errors"),
@@ -119,6 +145,9 @@ _ALL = (
     Metric("cpu_low", "CPU low", "", "higher", True, 0,
            "1 if the CPUs of the stack were busy for a quarter of the measured phase or less; 0 "
            "otherwise.", basis="use"),
+    Metric("levels_off", "Levels off", "", "higher", True, 0,
+           "1 if the memory available on the machine never fell by more than a twentieth below its "
+           "mean in the measured phase, and nothing was swapped; 0 otherwise.", basis="use"),
     Metric("paging_low", "Hardly any paging", "", "higher", True, 0,
            "1 if the kernel read less than one page a second from the disk in the measured phase; "
            "0 otherwise.", basis="use"),

@@ -5,13 +5,20 @@ Where these are too few, trials count as well whose only doubt says how far off 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
 
 from sizebook.checks.basis import known_within
 from sizebook.lab import Trial
 from sizebook.model.metrics import Basis, Metric, find_metric
 
+LIMITS = "within_limits"
+"""Column of ``judge_limits``, and its metric."""
 SPARED: Mapping[Basis, str] = {
+    "server": "a server that takes its own times has told them, whenever the load generator hears "
+    "of it",
     "use": "what was used is counted right however well the times of requests are known",
     "start": "the start was over before the load that is doubted",
 }
@@ -32,6 +39,34 @@ def tells_within(trial: Trial, metric: str) -> float | None:
         return within
     failed = [one.rule for one in trial.judgement.failed() if one.verdict == "failed"]
     return 1.0 if failed == [rule] else None
+
+
+def judge_limits(
+    frame: pl.DataFrame, limits: Mapping[str, float], trials: Iterable[Trial]
+) -> pl.DataFrame:
+    """Return the frame with a column ``within_limits``: whether a trial keeps all limits.
+
+    ``frame`` has one row a trial of ``trials``, ``limits`` the most that each of its metrics may
+    be. A trial that knows a metric within a factor keeps a limit if it does so at the far end, and
+    breaks it if it does so at the near one; between, and where a trial does not know it, the column
+    is null.
+    """
+    known = {trial.bundle.id: trial for trial in trials}
+
+    def keeps(row: Mapping[str, Any], metric: str, limit: float) -> bool | None:
+        within, value = tells_within(known[row["bundle"]], metric), row[metric]
+        if within is None or value is None:
+            return None
+        if value * within <= limit:
+            return True
+        return False if value / within > limit else None
+
+    def keeps_all(row: Mapping[str, Any]) -> bool | None:
+        each = [keeps(row, metric, limit) for metric, limit in limits.items()]
+        return False if False in each else None if None in each else True
+
+    rows = frame.iter_rows(named=True)
+    return frame.with_columns(pl.Series(LIMITS, [keeps_all(row) for row in rows], pl.Boolean))
 
 
 def with_doubted(note: str, metric: str, counted: Sequence[Trial]) -> str:

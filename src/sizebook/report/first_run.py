@@ -15,7 +15,7 @@ from sizebook.store import Bundle
 MIB = 2**20
 COLUMNS: dict[str, type[pl.DataType]] = {
     "calls": pl.Int64,
-    "time_per_call_ms": pl.Float64,
+    "call_ms": pl.Float64,
     "heap_total_mb": pl.Float64,
     "heap_free_mb": pl.Float64,
 }
@@ -24,7 +24,7 @@ COLUMNS: dict[str, type[pl.DataType]] = {
 def first_calls(bundle: Bundle, way: str) -> pl.DataFrame:
     """Return one row a number of calls that a reading found: ``COLUMNS``, in order of time.
 
-    ``time_per_call_ms`` is the mean over all calls of this way since the node started; the heap is
+    ``call_ms`` is the mean over all calls of this way since the node started; the heap is
     the sender's at the first reading after them, in MB of 2^20 bytes. Without a call: no row.
     """
     names = {
@@ -47,7 +47,7 @@ def first_calls(bundle: Bundle, way: str) -> pl.DataFrame:
     rows = told.unique("calls", keep="first", maintain_order=True)
     return rows.select(
         pl.col("calls").cast(pl.Int64),
-        time_per_call_ms=pl.col("seconds") / pl.col("calls") * 1e3,
+        call_ms=pl.col("seconds") / pl.col("calls") * 1e3,
         heap_total_mb=pl.col("total") / MIB,
         heap_free_mb=(pl.col("total") - pl.col("used")) / MIB,
     )
@@ -58,7 +58,7 @@ def time_of_calls(first: pl.DataFrame, begin: int, end: int) -> float | None:
 
     ``first`` is what ``first_calls`` gives; None if no reading fell on one of the two counts.
     """
-    means = first.select("calls", "time_per_call_ms").iter_rows()
+    means = first.select("calls", "call_ms").iter_rows()
     spent: dict[int, float] = {0: 0.0} | {calls: calls * mean for calls, mean in means}
     if begin not in spent or end not in spent or end <= begin:
         return None

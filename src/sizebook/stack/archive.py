@@ -59,7 +59,7 @@ def _jars(build: StackBuild) -> str:
 
 def _make(build: StackBuild, jvm: Jvm, host: Host, folder: Path) -> Path | None:
     listed, partial, log = folder / "classes", folder / "new.jsa", folder / "log"
-    begin = [str(jvm.java), "-Xmx512m"]
+    begin = [str(jvm.java), "-Xmx512m", f"-Djava.io.tmpdir={folder}"]
     start = [f"-XX:DumpLoadedClassList={listed}", "-Dspring.context.exit=onRefresh"]
     node = ["--refstack.role=app", "--server.port=0", "--management.server.port=0"]
     dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}", "-cp", build.class_path]

@@ -122,15 +122,16 @@ class NodeStarter:
         environment |= {"REFSTACK_CONNECTOR_PASSWORD": self._secret}
         if "backend" not in targets:  # who holds the data talks to it
             environment |= self._database
-        command = [LAST_RESORT, *role.flags]
+        data, temporary = self._folder / "data" / name, self._folder / "tmp" / name
+        for own in (gc_logs, data, temporary):
+            own.mkdir(parents=True, exist_ok=True)
+            host.put(own, own)
+        # Tomcat leaves its folder of temporary files behind, however it ends.
+        command = [LAST_RESORT, f"-Djava.io.tmpdir={temporary}", *role.flags]
         command += [_UNSAFE] if int(jvm.feature) >= _UNSAFE_FROM else []
         if role.cpus:
             command.append(f"-XX:ActiveProcessorCount={len(role.cpus)}")
         rpc = host.free_port() if role.role == "backend" else 0
-        data = self._folder / "data" / name
-        for own in (gc_logs, data):
-            own.mkdir(parents=True, exist_ok=True)
-            host.put(own, own)
         if role.role in MAINS:
             management = management if role.role == "broker" else 0
             command += ["-cp", self._build.class_path, MAINS[role.role]]
