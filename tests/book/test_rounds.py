@@ -262,6 +262,8 @@ def test_damage_and_smoke_are_refused(measured, tmp_path):
         ("-----BEGIN OPENSSH PRIVATE KEY-----", "a key"),
         ("127.0.0.1 10.1.2.3 192.0.2.7 17.0.15 /usr/lib/jvm ./stack a@example.org", ""),
         ("<svg>1.5.5.3 8.8.8.8</svg>", ""),
+        ("-Djava.io.tmpdir=<session>/tmp/app-1 &lt;session&gt;/tmp/app-1", ""),
+        ("<td>/tmp/app-1</td>", "a place on a machine"),
     ],
 )
 def test_private_things_are_found(text, words):

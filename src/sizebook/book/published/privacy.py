@@ -24,8 +24,9 @@ _NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "doc
 """Names that tell nothing of whoever has them, and that stand in ordinary texts, as in ours."""
 _SECRET = re.compile(r"token|secret|passw|credential|api_?key|private_?key", re.IGNORECASE)
 _LEAST_SECRET = 8
-_PLACE = re.compile(
-    rb"(?<![\w./:~-])/(?:home|Users|root|(?:var/)?tmp(?!/sizebook-)|mnt|media|work|srv|workspace|scratch)"
+_PLACE = re.compile(  # below the session's own folder, which every text names so, is nowhere
+    rb"(?<![\w./:~-])(?<!<session>)(?<!&lt;session&gt;)"
+    rb"/(?:home|Users|root|(?:var/)?tmp(?!/sizebook-)|mnt|media|work|srv|workspace|scratch)"
     rb"/[\w.-]+[\w./-]*"
 )
 _MAIL = re.compile(rb"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b")
