@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sizebook.checks import RULES
-from sizebook.checks.basis import GENERATOR, MACHINE, PRECISION, known_within, verdict_on
+from sizebook.checks.basis import IDLE, LATE, MACHINE, PRECISION, known_within, verdict_on
 from sizebook.model.verdict import Finding, Judgement, worst_of
 
 
@@ -27,8 +27,8 @@ def judged(*failed: tuple[str, str]) -> Judgement:
          "valid"),
         ([("SB203-own-time", "noisy"), ("SB601-steady", "noisy")], "noisy", "noisy", "noisy",
          "valid", "valid"),
-        ([("SB203-own-time", "generator-bound")], "generator-bound", "valid", "generator-bound",
-         "valid", "valid"),
+        ([("SB203-own-time", "generator-bound")], "generator-bound", "generator-bound",
+         "generator-bound", "valid", "valid"),
         ([("SB204-ceiling", "generator-bound")], "generator-bound", "generator-bound",
          "generator-bound", "valid", "valid"),
         ([("SB401-steal", "noisy")], "noisy", "noisy", "noisy", "noisy", "valid"),
@@ -45,6 +45,16 @@ def test_doubts_touch_what_they_are_about(failed, times, server, use, start, acc
     judgement = judged(*failed)
     expected = {"times": times, "server": server, "use": use, "start": start, "account": account}
     assert {basis: verdict_on(judgement, basis) for basis in expected} == expected
+
+
+def test_nobody_queues_where_one_user_asks():
+    """How soon a user asks again is nothing to a server's times there, and is to a throughput."""
+    judgement = judged(("SB203-own-time", "generator-bound"))
+    assert verdict_on(judgement, "server", alone=True) == "valid"
+    assert verdict_on(judgement, "times", alone=True) == "generator-bound"
+    assert verdict_on(judgement, "use", alone=True) == "generator-bound"
+    late = judged(("SB203-own-time", "noisy"), ("SB602-jit", "noisy"))
+    assert known_within(late, "server", alone=True) is None
 
 
 CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 0.1}
@@ -88,6 +98,6 @@ def test_a_change_that_may_be_chance_says_how_far_off_a_trial_is(failed, shift, 
 def test_the_rules_that_it_names_have_such_verdicts():
     """A rule that is named here and gives another verdict by now would spare nothing."""
     known = {rule.id: rule for rule in RULES}
-    assert set(MACHINE) | set(PRECISION) | set(GENERATOR) <= set(known)
+    assert set(MACHINE) | set(PRECISION) | {LATE, IDLE} <= set(known)
     worse = {name: known[name].verdict for name in PRECISION}
     assert worse == {**PRECISION, "SB601-steady": "no steady state"}

@@ -67,7 +67,9 @@ def trials_of(
                 id=row["bundle"],
                 sha256="a" * 64,
                 record=SimpleNamespace(
-                    trial=SimpleNamespace(profile=profile, load=SimpleNamespace(locustfile="x")),
+                    trial=SimpleNamespace(
+                        profile=profile, load=SimpleNamespace(locustfile="x", arrivals=None)
+                    ),
                     fingerprints=SimpleNamespace(
                         machine=number % machines, stack="s", locustfile="l", capture_version=1
                     ),

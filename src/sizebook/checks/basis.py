@@ -22,43 +22,49 @@ PRECISION: Mapping[str, Verdict] = {
 }
 """Findings about how well the times of requests are known: nothing is known less of what was used
 meanwhile. That a trial had not settled does touch it."""
-GENERATOR = (generator.generator_lag.id, generator.own_time.id)
-"""Rules about how soon the load generator hears of an answer, and asks again. A server that takes
-its own times has told them by then."""
+LATE = generator.generator_lag.id
+"""Rule about how late the load generator hears of an answer: a server that takes its own times has
+told them by then."""
+IDLE = generator.own_time.id
+"""Rule about how soon users ask again. It touches no time that a server takes where one user asks:
+nobody queues then, however soon. Of many users fewer wait at a time than were named."""
 
 
-def verdict_on(judgement: Judgement, basis: Basis) -> Verdict:
-    """Return the worst verdict among the findings that touch a metric of this basis."""
+def verdict_on(judgement: Judgement, basis: Basis, *, alone: bool = False) -> Verdict:
+    """Return the worst verdict among the findings that touch a metric of this basis.
+
+    ``alone``: the load is one user who waits for each answer.
+    """
     if basis == "times":
         return judgement.verdict
-    return worst_of(each.verdict for each in _doubts(judgement, basis))
+    return worst_of(each.verdict for each in _doubts(judgement, basis, alone))
 
 
-def known_within(judgement: Judgement, basis: Basis) -> float | None:
+def known_within(judgement: Judgement, basis: Basis, *, alone: bool = False) -> float | None:
     """Return the factor within which a trial knows a metric of this basis; None: not at all.
 
     It is 1 if no doubt touches the metric. The one doubt that says itself how far off the level of
     the requests' times may be is a change that may be chance (``SB601-steady``): a trial that has
     no other one about them knows them within 1 and that change, and a server's times as well.
     """
-    if verdict_on(judgement, basis) == "valid":
+    if verdict_on(judgement, basis, alone=alone) == "valid":
         return 1.0
-    doubts = _doubts(judgement, basis)
+    doubts = _doubts(judgement, basis, alone)
     if [each.rule for each in doubts] != [steady.steady.id]:
         return None
     change = steady.unsure_by(doubts[0])
     return None if change is None else 1 + change
 
 
-def _doubts(judgement: Judgement, basis: Basis) -> list[Finding]:
-    return [each for each in judgement.failed() if _touches(each, basis)]
+def _doubts(judgement: Judgement, basis: Basis, alone: bool) -> list[Finding]:
+    return [each for each in judgement.failed() if _touches(each, basis, alone)]
 
 
-def _touches(finding: Finding, basis: Basis) -> bool:
+def _touches(finding: Finding, basis: Basis, alone: bool) -> bool:
     if basis == "times" or finding.verdict in ("failed", "stale"):
         return True
     if basis == "server":
-        return finding.rule not in GENERATOR
+        return finding.rule != LATE and not (alone and finding.rule == IDLE)
     if basis == "use":
         return PRECISION.get(finding.rule) != finding.verdict
     return basis == "start" and finding.rule in MACHINE

@@ -12,6 +12,7 @@ import polars as pl
 
 from sizebook.checks.basis import known_within
 from sizebook.lab import Trial
+from sizebook.model.load import ClosedLoop
 from sizebook.model.metrics import Basis, Metric, find_metric
 
 LIMITS = "within_limits"
@@ -33,7 +34,9 @@ def tells_within(trial: Trial, metric: str) -> float | None:
     has happened.
     """
     known = find_metric(metric)
-    within = known_within(trial.judgement, _basis(known))
+    arrivals = trial.bundle.record.trial.load.arrivals
+    alone = isinstance(arrivals, ClosedLoop) and arrivals.users == 1
+    within = known_within(trial.judgement, _basis(known), alone=alone)
     rule = known.rule if known is not None else ""
     if within is not None or not rule or trial.verdict != "failed":
         return within
