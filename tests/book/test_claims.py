@@ -161,6 +161,7 @@ def test_the_command_prints_one_object_a_claim(claims_root: Path) -> None:
     assert low < found["effect"] < high
     assert found["effect"] == pytest.approx(0.5, abs=0.01)
     assert found["evidence"]["link"] == "chapters/gamma.html#evidence-gw-threads-1"
+    assert (found["reported_ratio"], found["size"]) == (0.2857, "smaller")
     assert len(found["evidence"]["bundles"]) == 6
     assert rows["mii-connectors-1"]["evidence"] is None
     assert len(ask(claims_root, "--all")) == len(rows) + 1
@@ -239,6 +240,11 @@ def test_counts_and_rows_equal_the_commands(claims_root: Path, browser: Browser)
     counts += Counter((row["source"], "") for row in rows)
     counts["", ""] = len(rows)
     assert {(source, verdict): number for source, verdict, number in shown if number} == counts
+    smaller = browser.run(
+        "[...document.querySelectorAll('.sb-ledger-rows tbody tr')].filter(row =>"
+        "row.cells[3].textContent.includes('smaller effect')).map(row => row.id.slice(7))"
+    )
+    assert smaller == [row["claim_id"] for row in rows if row["size"] == "smaller"] != []
 
 
 def test_filters_leave_what_fits_and_the_address_keeps_them(

@@ -1,3 +1,4 @@
+import math
 import os
 import signal
 import subprocess
@@ -8,7 +9,7 @@ import pytest
 from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
-from sizebook.hosts.guard import sweep
+from sizebook.hosts.guard import end_all, sweep
 from sizebook.hosts.local import usable_cpus
 from sizebook.model.errors import HostLacksError
 
@@ -150,7 +151,7 @@ def test_the_next_start_ends_what_a_killed_guard_left(tmp_path):
     harness.communicate()
     assert psutil.pid_exists(child)
     assert sweep(tmp_path / "guard") == 1
-    assert not psutil.pid_exists(child)
+    assert wait_until(lambda: not psutil.pid_exists(child))
 
 
 FORGETFUL = HARNESS.replace(
@@ -174,6 +175,14 @@ def test_a_harness_killed_before_it_could_register_leaves_no_process(tmp_path):
     assert wait_until(lambda: not child.is_running())
 
 
+def test_one_that_ended_is_not_waited_for_though_its_parent_has_not_noticed():
+    """A process that is gone but for its exit code has ended; waiting for more would never end."""
+    with subprocess.Popen(SLEEP) as child:
+        assert end_all([(child.pid, psutil.Process(child.pid).create_time())], math.inf) == 1
+        assert psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE
+    assert child.returncode == -signal.SIGTERM
+
+
 def test_a_guard_that_is_still_at_work_is_waited_for(tmp_path):
     """The next start goes on when the killed harness's processes are gone, not before."""
     linger = "lambda *_: (time.sleep(0.7), sys.exit())"
@@ -193,7 +202,7 @@ def test_a_guard_that_is_still_at_work_is_waited_for(tmp_path):
     harness.kill()
     harness.communicate()
     sweep(tmp_path / "guard")
-    assert not psutil.pid_exists(child)
+    assert wait_until(lambda: not psutil.pid_exists(child))
     assert list((tmp_path / "guard").iterdir()) == []
 
 

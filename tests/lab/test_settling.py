@@ -5,12 +5,12 @@ import math
 from sizebook.lab.settling import LOOK_BACK_S, Settling
 
 
-def first_settled(rate, seconds=60, code=lambda _: None):
+def first_settled(rate, seconds=60, code=lambda _: None, trial_s=10.0):
     """Return the second at which a load of this rate (by second) is said to have settled.
 
-    ``code`` is the machine code that there is by then.
+    ``code`` is the machine code that there is by then, ``trial_s`` the trial that follows.
     """
-    settling, done = Settling(), 0.0
+    settling, done = Settling(trial_s), 0.0
     for second in range(1, seconds + 1):
         done += rate(second)
         if settling.settled(float(second), round(done), code(second)):
@@ -53,3 +53,11 @@ def test_compilers_at_work_keep_a_load_going():
     assert 19 <= at <= 22
     assert first_settled(lambda _: 1000, code=lambda s: 1e6 * s) is None
     assert first_settled(lambda _: 1000, code=lambda _: 0.0) == 2 * LOOK_BACK_S
+
+
+def test_a_longer_trial_asks_for_less_of_the_compilers():
+    """What is left in 3 s is to be a third of it before 30 s: five seconds of ln 3 later."""
+    course = lambda s: 1e7 + 2e7 * (1 - math.exp(-s / 5))  # noqa: E731
+    ends = [first_settled(lambda _: 1000, code=course, trial_s=t) for t in (1.0, 10.0, 30.0)]
+    assert ends[0] == ends[1]
+    assert ends[2] - ends[1] in (5, 6)

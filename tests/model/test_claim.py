@@ -2,7 +2,14 @@
 
 import pytest
 
-from sizebook.model.claim import RELATION_WORDS, RELATIONS, Claim, own_claim
+from sizebook.model.claim import (
+    RELATION_WORDS,
+    RELATIONS,
+    Claim,
+    ClaimOutcome,
+    Comparison,
+    own_claim,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +45,28 @@ def test_transferable_is_taken_apart() -> None:
 def test_every_relation_has_words() -> None:
     """Cards can name each."""
     assert set(RELATION_WORDS) == set(RELATIONS)
+
+
+@pytest.mark.parametrize(
+    ("relation", "reported", "intervals", "size"),
+    [
+        ("gt", 3.0, [(1.5, 2.5)], "smaller"),
+        ("gt", 3.0, [(3.5, 9.0)], "larger"),
+        ("increases", 3.0, [(2.0, 4.0)], "within"),
+        ("lt", 0.001, [(0.04, 0.2)], "smaller"),
+        ("decreases", 0.5, [(0.1, 0.3)], "larger"),
+        ("gt", 3.0, [(3.5, 9.0), (3.1, 4.0)], "larger"),
+        ("gt", 3.0, [(3.5, 9.0), (1.5, 2.5)], None),
+        ("gt", 3.0, [(None, None)], None),
+        ("gt", None, [(1.5, 2.5)], None),
+        ("approx", 1.0, [(0.95, 1.05)], None),
+    ],
+)
+def test_a_confirmed_effect_has_a_size_beside_the_reported(relation, reported, intervals, size):
+    """Seen in the direction that is claimed; all comparisons have to lie on the same side."""
+    told = (3, "confirmed", "")
+    pairs = tuple(Comparison({"a": 1}, {"a": 2}, None, *each, *told) for each in intervals)
+    fields = ("gw-x", "gateway-2012", "x.", "c", "m", relation)
+    rest = ("", None, None, None, 3, 1.1, "the chapter", reported, "", pairs)
+    assert ClaimOutcome(*fields, "confirmed", *rest).size == size
+    assert ClaimOutcome(*fields, "undetermined", *rest).size is None

@@ -88,6 +88,7 @@ class LedgerRow:
             "effect": found.effect if found else None,
             "interval": interval,
             "n": found.n if found else 0,
+            "size": found.size if found else None,
             "least": found.least if found else None,
             "evidence": self._evidence(),
         }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from sizebook.book.cited import result_anchor
 from sizebook.book.claims import LedgerRow
 from sizebook.book.findings import Findings
-from sizebook.book.ledger_html import source_words
+from sizebook.book.ledger_html import render_size, source_words
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.claim_card import effect_words, render_badge
 from sizebook.stats.decisions import ratio_words
@@ -69,7 +69,8 @@ def _row(row: LedgerRow, link: Link) -> str:
     return (
         f"<tr data-verdict='{escape(row.state)}'>"
         f"<th scope='row'>{statement}<span class='sb-ledger-id'>{about}</span></th>"
-        f"<td>{escape(ratio)}</td><td>{escape(measured)}</td><td>{render_badge(row.state)}</td></tr>"
+        f"<td>{escape(ratio)}</td><td>{escape(measured)}{render_size(found)}</td>"
+        f"<td>{render_badge(row.state)}</td></tr>"
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from sizebook.book.cited import result_anchor
 from sizebook.book.claims import STATES, LedgerRow, count_states
-from sizebook.model.claim import OWN
+from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.model.plain_text import escape_html as escape
-from sizebook.report.claim_card import effect_words, render_badge
+from sizebook.report.claim_card import effect_words, render_badge, size_words
 from sizebook.stats.decisions import ratio_words
 
 Link = Callable[[str], str]
@@ -111,16 +111,23 @@ def _row(row: LedgerRow, link: Link) -> str:
     measured = ""
     if found is not None and (found.effect is not None or found.n):
         measured = escape(effect_words(found.effect, found.low, found.high, found.n))
+    size = render_size(found)
     ratio = "" if claim.reported_ratio is None else ratio_words(claim.reported_ratio)
     return (
         f"<tr id='{escape(ledger_anchor(claim.claim_id))}' data-source='{escape(claim.source)}' "
         f"data-part='{escape(row.part)}' data-verdict='{escape(row.state)}'>"
         f"<th scope='row'>{statement}<span class='sb-ledger-id'><code>{escape(claim.claim_id)}"
         f"</code> {escape(source_words(claim.source))}</span></th>"
-        f"<td>{chapter}</td><td>{escape(ratio)}</td><td>{measured}{proof}</td>"
+        f"<td>{chapter}</td><td>{escape(ratio)}</td><td>{measured}{size}{proof}</td>"
         f"<td>{render_badge(row.state)}<span class='sb-ledger-why'>{escape(row.reason)}</span>"
         "</td></tr>"
     )
+
+
+def render_size(outcome: ClaimOutcome | None) -> str:
+    """Return how large a confirmed effect is beside the report's, as a line of a cell."""
+    words = size_words(outcome)
+    return f"<span class='sb-ledger-why'>{escape(words)}</span>" if words else ""
 
 
 def source_words(source: str) -> str:

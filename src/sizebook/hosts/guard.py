@@ -170,10 +170,26 @@ def end_all(entries: Iterable[Entry], grace_s: float = 5.0) -> int:
         ended += 1
         _signal(family, signal.SIGTERM)
         _signal(family, signal.SIGCONT)  # what was suspended does not hear the first
-        _, alive = psutil.wait_procs(family, timeout=grace_s)
+        alive = _await_end(family, grace_s)
         _signal(alive, signal.SIGKILL)
-        psutil.wait_procs(alive, timeout=grace_s)
+        _await_end(alive, grace_s)
     return ended
+
+
+def _await_end(processes: list[psutil.Process], within_s: float) -> list[psutil.Process]:
+    """Wait until each process has ended, ``within_s`` at most; return those that have not."""
+    deadline = time.monotonic() + within_s
+    while (alive := [one for one in processes if _runs(one)]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return alive
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Return whether a process has not ended; one that nobody has waited for yet has."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:

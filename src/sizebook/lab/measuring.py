@@ -243,7 +243,7 @@ class Bench:
                     supervised(started.stack, spec, record.events),
                     disturbed(started.stack, spec, record.monotonic_ns, record.events),
                 ):
-                    record.collected = started.generator.run(on_tick=_watch(started, record))
+                    record.collected = started.generator.run(on_tick=_watch(started, record, then))
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
@@ -370,13 +370,16 @@ def _cause(stack: RunningStack, record: TrialRecord) -> TrialError | None:
     return ending.error
 
 
-def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
+def _watch(
+    started: _Started, record: TrialRecord, then: TrialSpec | None
+) -> Callable[[Tick], None]:
     """Return what looks at a trial each second.
 
     It raises TrialError as soon as a process of the stack has ended that had to run on, and ends a
-    conditioning load that has settled.
+    conditioning load that has settled as far as the trial that follows asks for.
     """
-    settling = Settling() if record.spec.purpose == "conditioning" else None
+    trial_s = then.load.phases.measured_s if then is not None else 0.0
+    settling = Settling(trial_s) if record.spec.purpose == "conditioning" else None
 
     def look(tick: Tick) -> None:
         if (ending := unexpected_ending(started.stack, record.spec)) is not None:

@@ -22,13 +22,17 @@ STILL_RISING = 0.03
 """Rise between the two, above which the load goes on; three seconds scatter by about as much."""
 STILL_COMPILING = 0.01
 """Share of all machine code that the last seconds made, above which the load goes on: a trial of
-ten seconds then finds less than the twentieth that SB602 leaves it."""
+``TRIAL_S`` then finds less than the twentieth that SB602 leaves it."""
+TRIAL_S = 10.0
+"""Before a longer trial the share is as much smaller."""
 
 
 @dataclass
 class Settling:
     """Sees requests and machine code second by second and says when they no longer become more."""
 
+    trial_s: float = TRIAL_S
+    """Length of the measured phase that follows."""
     _seen: list[tuple[float, int, float]] = field(default_factory=lambda: [(0.0, 0, 0.0)])
 
     def settled(self, elapsed_s: float, requests: int, code_bytes: float | None) -> bool:
@@ -47,5 +51,5 @@ class Settling:
         return bool(
             before >= LEAST_REQUESTS
             and after <= before * (1 + STILL_RISING)
-            and made <= code[-1] * STILL_COMPILING
+            and made <= code[-1] * STILL_COMPILING * TRIAL_S / max(TRIAL_S, self.trial_s)
         )

@@ -20,6 +20,7 @@ __all__ = [
     "RELATION_WORDS",
     "Claim",
     "ClaimOutcome",
+    "ClaimSize",
     "ClaimVerdict",
     "Comparison",
     "Relation",
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 ClaimVerdict = Literal["confirmed", "contradicted", "undetermined", "not run"]
+ClaimSize = Literal["smaller", "larger", "within"]
+"""A confirmed effect beside the report's: the 95 % interval lies short of the ratio that the report
+prints, or beyond it, or holds it."""
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
@@ -150,6 +154,21 @@ class ClaimOutcome:
         if self.verdict not in CLAIM_VERDICTS or self.relation not in RELATIONS:
             raise ValueError(f"claim {self.claim_id}: {self.relation!r} is {self.verdict!r}")
 
+    @property
+    def size(self) -> ClaimSize | None:
+        """How large a confirmed effect is beside the one that the report prints.
+
+        A verdict is about the relation alone: "about three times" is confirmed by twice. None for
+        what is not confirmed, has no ratio to be compared with, or is about no more or less; and
+        where comparisons differ in it.
+        """
+        reported = self.reported_ratio
+        way = {"gt": 1, "increases": 1, "lt": -1, "decreases": -1}.get(self.relation)
+        if self.verdict != "confirmed" or reported is None or way is None:
+            return None
+        sizes = {_size(way, pair.low, pair.high, reported) for pair in self.comparisons}
+        return sizes.pop() if len(sizes) == 1 else None
+
     def as_claim(self) -> Claim:
         """Return the claim as far as its outcome tells it: all there is of a chapter's own."""
         return Claim(
@@ -175,6 +194,15 @@ class ClaimOutcome:
             return cls(**{**fields, "comparisons": pairs})
         except (KeyError, TypeError) as error:
             raise ValueError(f"not the record of a claim: {error}") from error
+
+
+def _size(way: int, low: float | None, high: float | None, reported: float) -> ClaimSize | None:
+    """Return on which side of the reported ratio an interval lies, seen from one on (``way``)."""
+    if low is None or high is None:
+        return None
+    if low <= reported <= high:
+        return "within"
+    return "larger" if (low > reported) == (way > 0) else "smaller"
 
 
 def _plain(value: Any) -> Any:

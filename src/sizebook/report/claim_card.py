@@ -9,6 +9,7 @@ from sizebook.model.claim import (
     RELATION_WORDS,
     Claim,
     ClaimOutcome,
+    ClaimSize,
     ClaimVerdict,
     Comparison,
 )
@@ -23,6 +24,12 @@ DEFAULTS: Mapping[ClaimVerdict, str] = {
     "not run": "It was not put to the test in this run: {reason}.",
 }
 """What the prose about a claim says where the chapter gives no words of its own."""
+SIZES: Mapping[ClaimSize, str] = {
+    "smaller": "a smaller effect than reported",
+    "larger": "a larger effect than reported",
+    "within": "the reported size is possible",
+}
+"""How large a confirmed effect is beside the report's."""
 
 
 def effect_words(effect: float | None, low: float | None, high: float | None, n: int) -> str:
@@ -32,6 +39,11 @@ def effect_words(effect: float | None, low: float | None, high: float | None, n:
     if low is None or high is None:
         return f"{ratio_words(effect)} (n = {n}, no interval)"
     return f"{ratio_words(effect)} ({ratio_words(low)} to {ratio_words(high)}, n = {n})"
+
+
+def size_words(outcome: ClaimOutcome | None) -> str:
+    """Return how large a confirmed effect is beside the report's; empty where nothing is known."""
+    return SIZES[outcome.size] if outcome is not None and outcome.size is not None else ""
 
 
 def claim_values(outcome: ClaimOutcome) -> dict[str, Scalar]:
