@@ -4,18 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from sizebook.book.chapters import find_chapters
-
 ROOT = Path(__file__).resolve().parents[2]
-SECOND_HALF = "pools"
-"""Where the second half of the smoke run begins: both take alike long, and none shows trials that
-were measured in the other."""
 
 
 class Copy:
@@ -70,29 +63,10 @@ def copied_project(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """One copy, in which the smoke profile of every chapter has been run.
-
-    Two copies measure a half each beside each other, which no test here minds and is sooner done.
-    Who measures has a lock among temporary files, so each copy has its own of them.
-    """
-    copy, other = (make_copy(tmp_path_factory.mktemp("project")) for _ in range(2))
-    ids = [chapter.id for chapter in find_chapters(ROOT)]
-    cut = ids.index(SECOND_HALF)
-    with ThreadPoolExecutor(2) as pool:
-        copy.first_run, rest = pool.map(measure, (copy, other), (ids[:cut], ids[cut:]))
-    copy.first_run.stdout += rest.stdout
-    copy.first_run.stderr += rest.stderr
-    for kept in ("book/chapters", "data/runs"):
-        shutil.copytree(other.root / kept, copy.root / kept, dirs_exist_ok=True)
+    """One copy, in which the smoke profile of every chapter has been run."""
+    copy = make_copy(tmp_path_factory.mktemp("project"))
+    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=3600)
     return copy
-
-
-def measure(copy: Copy, chapters: list[str]):
-    """Run the smoke profile of chapters in a copy, with temporary files of its own."""
-    with TemporaryDirectory(prefix="sb.") as own:  # short, for the database's socket's sake
-        Path(own).chmod(0o755)  # the database runs as somebody else
-        words = ("run", "--profile", "smoke", *chapters)
-        return copy.sizebook(*words, env={"TMPDIR": own}, check=0, timeout=3600)
 
 
 class Site:
