@@ -68,8 +68,9 @@ fi
 "$bin/sizebook" stack build
 
 # 4. For virtualization modes: a kernel for virtual machines, gVisor where Go is installed. That
-# takes a minute and a half once; GVISOR=no leaves it out.
-"$bin/sizebook" hosts prepare $([ "${GVISOR:-yes}" = no ] && echo --no-gvisor)
+# takes a minute and a half once; GVISOR=no leaves it out, and so does a chapter without modes.
+"$bin/sizebook" hosts prepare ${CHAPTER:+--chapter "$CHAPTER"} \
+  $([ "${GVISOR:-yes}" = no ] && echo --no-gvisor)
 
 # 5. Servers that their packages would start, and that would stay: unpacked, not installed.
 unpack() {  # folder below .sizebook, program in it, what it is for, packages

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import still_alive
 
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
@@ -99,8 +100,7 @@ def finish(copy, seeds):
 
 def gone(families):
     """Return the processes that still live, after the guards had time to end them."""
-    _, alive = psutil.wait_procs([p for family in families for p in family.values()], timeout=20)
-    return [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    return still_alive([process for family in families for process in family.values()])
 
 
 def test_runs_killed_at_random_moments_lose_nothing_and_count_nothing_twice(copy):

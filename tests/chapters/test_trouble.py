@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import still_alive
 
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
@@ -119,12 +120,6 @@ def _command(process):
         return []
 
 
-def wait_until_gone(processes, seconds=30):
-    """Return the processes that still live after a while."""
-    _, alive = psutil.wait_procs(processes, timeout=seconds)
-    return [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
-
-
 LONG = ("trial", "--conditioning", "0", "--warmup", "0", "--measured", "60")
 
 
@@ -135,7 +130,7 @@ def test_an_interrupted_trial_leaves_nothing_running(project, number):
     process, family = start_run(project, *LONG)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
-    assert wait_until_gone(family) == []
+    assert still_alive(family, seconds=30) == []
     assert "Traceback" not in said
     if number != signal.SIGKILL:
         assert process.returncode == 130
@@ -157,7 +152,7 @@ def test_a_killed_chapter_run_goes_on_where_it_stopped(project):
         time.sleep(0.05)
     process.kill()
     process.communicate()
-    assert wait_until_gone(family) == []
+    assert still_alive(family, seconds=30) == []
     finished = set(project.bundles(chapter)) - known
     for name in finished:
         verify_bundle(open_bundle(runs / name))
@@ -184,7 +179,7 @@ def test_a_node_that_dies_is_a_failed_trial_with_the_reason(project):
     assert report["outcome"] == "failed"
     assert "app-1 ended with -9" in report["failure"]
     assert report["verdict"] == "failed"
-    assert wait_until_gone(family) == []
+    assert still_alive(family, seconds=30) == []
     verify_bundle(open_bundle(next(iter(find_bundles(out)))))
 
 
@@ -202,7 +197,7 @@ def test_the_stack_can_be_tried_by_hand(project):
         family = [psutil.Process(up["holder_pid"]), *children_of(up["holder_pid"])]
     finally:
         project.sizebook("stack", "down", check=0)
-    assert wait_until_gone(family) == []
+    assert still_alive(family, seconds=30) == []
     assert project.sizebook("stack", "status").returncode == 1
 
 

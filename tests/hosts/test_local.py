@@ -52,17 +52,19 @@ time.sleep(60)
 """
 
 
-def test_threads_held_back_are_let_go_again(host, tmp_path):
-    """Only threads of that name lose their priority, and all have it back afterwards."""
+@pytest.mark.parametrize(("way", "nice"), [("hold_back", 19), ("prefer", -10)])
+def test_threads_of_another_priority_are_let_go_again(host, tmp_path, way, nice):
+    """Only threads of that name lose or gain priority, and all have the usual one afterwards."""
     process = host.start("p", [sys.executable, "-c", NAMED], log=tmp_path / "log")
 
     def priorities():
         threads = sorted(thread.id for thread in psutil.Process(process.pid).threads())
         return [os.getpriority(os.PRIO_PROCESS, thread) for thread in threads]
 
-    if wait_until(lambda: host.hold_back(process, "C2 Compiler"), seconds=5):
-        assert priorities() == [0, 19]
-        assert not host.hold_back(process, "no such thread")
+    change = getattr(host, way)
+    if wait_until(lambda: change(process, "C2 Compiler"), seconds=5):
+        assert priorities() == [0, nice]
+        assert not change(process, "no such thread")
     else:
         assert os.geteuid() != 0 or not sys.platform.startswith("linux")
     host.let_go(process)

@@ -5,15 +5,20 @@ import math
 from sizebook.lab.settling import LOOK_BACK_S, Settling
 
 
-def first_settled(rate, seconds=60, code=lambda _: None, trial_s=10.0):
+def nothing(_):
+    """No JVM tells."""
+
+
+def first_settled(rate, seconds=60, code=nothing, trial_s=10.0, busy_s=nothing):
     """Return the second at which a load of this rate (by second) is said to have settled.
 
-    ``code`` is the machine code that there is by then, ``trial_s`` the trial that follows.
+    ``code`` is the machine code that there is by then, ``busy_s`` the time that compilers were at
+    work, ``trial_s`` the trial that follows.
     """
     settling, done = Settling(trial_s), 0.0
     for second in range(1, seconds + 1):
         done += rate(second)
-        if settling.settled(float(second), round(done), code(second)):
+        if settling.settled(float(second), round(done), code(second), busy_s(second)):
             return second
     return None
 
@@ -61,3 +66,14 @@ def test_a_longer_trial_asks_for_less_of_the_compilers():
     ends = [first_settled(lambda _: 1000, code=course, trial_s=t) for t in (1.0, 10.0, 30.0)]
     assert ends[0] == ends[1]
     assert ends[2] - ends[1] in (5, 6)
+
+
+def test_a_compiler_busy_with_one_large_method_keeps_a_load_going():
+    """It tells of five seconds when they are over; until it is idle for long no stretch has less.
+
+    Methods end at 5, 10, 15 and 20 s; a third of 30 s is the first stretch without any of it.
+    """
+    large = lambda s: 5.0 * min(s // 5, 4)  # noqa: E731
+    assert first_settled(lambda _: 1000, busy_s=large) == 30
+    assert first_settled(lambda _: 1000, busy_s=lambda s: 0.05 * s) == 2 * LOOK_BACK_S
+    assert first_settled(lambda _: 1000, busy_s=lambda s: 0.2 * s) is None

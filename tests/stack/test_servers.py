@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import psutil
 import pytest
-from tests.waiting import wait_until
+from tests.waiting import has_ended, wait_until
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.local import usable_cpus
@@ -104,14 +104,6 @@ def test_it_is_gone_after_a_failure_too(runner):
         process = psutil.Process(stack.servers[0].pid())
         raise RuntimeError
     assert not process.is_running()
-
-
-def has_ended(process):
-    """Return whether a process is gone, or waits for nothing but that its end be read."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_what_its_end_leaves_behind_ends_too(runner):

@@ -181,6 +181,12 @@ class Host(Protocol):
         Return whether there are such threads now; never where this user could not undo it.
         """
 
+    def prefer(self, process: HostProcess, threads: str) -> bool:
+        """Let a process's threads whose names begin so go before all others, until ``let_go``.
+
+        Return whether there are such threads now; never where this user could not undo it.
+        """
+
     def let_go(self, process: HostProcess) -> None:
         """Give all threads of a process the usual priority again."""
 

@@ -22,7 +22,7 @@ from sizebook.hosts.base import (
 )
 from sizebook.hosts.boots import Boot
 from sizebook.hosts.ports import Ports
-from sizebook.hosts.priority import LAST
+from sizebook.hosts.priority import FIRST, LAST
 from sizebook.model.bundle import MachineFacts
 from sizebook.model.deployment import CpuSet, Mode
 from sizebook.model.errors import HostLacksError, TrialError
@@ -188,9 +188,10 @@ class GuestHost:
         self._line.ask("pin", pid=process.inner_pid, cpus=list(cpus))
 
     def hold_back(self, process: HostProcess, threads: str) -> bool:
-        with contextlib.suppress(AgentRefusedError):
-            return bool(self._renice(process, threads, LAST))
-        return False
+        return self._try_renice(process, threads, LAST)
+
+    def prefer(self, process: HostProcess, threads: str) -> bool:
+        return self._try_renice(process, threads, FIRST)
 
     def let_go(self, process: HostProcess) -> None:
         with contextlib.suppress(AgentRefusedError):
@@ -255,6 +256,11 @@ class GuestHost:
     def _try_port(self, address: str, port: int) -> int:
         free: int = self._line.ask("free", address=address, port=port)
         return free
+
+    def _try_renice(self, process: HostProcess, threads: str, nice: int) -> bool:
+        with contextlib.suppress(AgentRefusedError):
+            return bool(self._renice(process, threads, nice))
+        return False
 
     def _renice(self, process: HostProcess, threads: str, nice: int) -> Any:
         return self._line.ask("renice", pid=process.inner_pid, names=threads, nice=nice)

@@ -220,7 +220,10 @@ class LocalHost:
             ) from error
 
     def hold_back(self, process: HostProcess, threads: str) -> bool:
-        return priority.lower(process.inner_pid, threads)
+        return priority.change(process.inner_pid, threads, priority.LAST)
+
+    def prefer(self, process: HostProcess, threads: str) -> bool:
+        return priority.change(process.inner_pid, threads, priority.FIRST)
 
     def let_go(self, process: HostProcess) -> None:
         priority.restore(process.inner_pid)

@@ -1,4 +1,4 @@
-"""Threads of a process that wait for all others for a while: their priority lowered, and raised."""
+"""Threads of a process that wait for all others for a while, or go before them: their priority."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from pathlib import Path
 
 LAST = 19
 """Lowest priority: a seventieth of what others get."""
+FIRST = -10
+"""Nine times what others get."""
 
 
-def lower(pid: int, names: str) -> bool:
-    """Let a process's threads whose names begin so wait for all others, until ``restore``.
+def change(pid: int, names: str, nice: int) -> bool:
+    """Give a process's threads whose names begin so this priority, until ``restore``.
 
     Return whether there are such threads now; never where this user could not undo it.
     """
@@ -25,7 +27,7 @@ def lower(pid: int, names: str) -> bool:
     for thread in _threads(pid):
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/task/{thread}/comm").read_text().startswith(names):
-                os.setpriority(os.PRIO_PROCESS, thread, LAST)
+                os.setpriority(os.PRIO_PROCESS, thread, nice)
                 found = True
     return found
 
@@ -36,7 +38,7 @@ def restore(pid: int) -> None:
     while rest := set(_threads(pid)) - seen:  # one may be started by one held back
         for thread in rest:
             with contextlib.suppress(ProcessLookupError):
-                if os.getpriority(os.PRIO_PROCESS, thread) > 0:
+                if os.getpriority(os.PRIO_PROCESS, thread) != 0:
                     os.setpriority(os.PRIO_PROCESS, thread, 0)
         seen |= rest
 

@@ -32,7 +32,7 @@ from sizebook.lab.placement import pinned_to
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.lab.settling import Settling
+from sizebook.lab.settling import await_settled
 from sizebook.lab.storing import await_stored, count_rows
 from sizebook.lab.supervising import end_event, supervised, unexpected_ending
 from sizebook.load.protocol import Tick
@@ -378,16 +378,15 @@ def _watch(
     It raises TrialError as soon as a process of the stack has ended that had to run on, and ends a
     conditioning load that has settled as far as the trial that follows asks for.
     """
-    trial_s = then.load.phases.measured_s if then is not None else 0.0
-    settling = Settling(trial_s) if record.spec.purpose == "conditioning" else None
+    settled = None
+    if record.spec.purpose == "conditioning" and record.sampler is not None:
+        trial_s = then.load.phases.measured_s if then is not None else 0.0
+        settled = await_settled(started.stack, record.sampler, trial_s)
 
     def look(tick: Tick) -> None:
         if (ending := unexpected_ending(started.stack, record.spec)) is not None:
             raise ending.error
-        if settling is None:
-            return
-        code = record.sampler.latest("jvm/", "jit_code_bytes") if record.sampler else None
-        if settling.settled(tick.elapsed_s, tick.requests, code):
+        if settled is not None and settled(tick):
             record.facts["settled_s"] = tick.elapsed_s
             started.generator.stop_trial()
 

@@ -3,14 +3,20 @@
 After a fresh start the JVM compiles what the load uses, and throughput climbs: for seconds where a
 page does little, for a minute where there are many. How long depends on code and CPUs, so the load
 that precedes the trials watches itself. It climbs in steps, each as long as a compiler is busy with
-something large; so the longer it lasts already, the longer are the stretches that are compared.
+something large; so the longer it lasts already, the longer are the stretches that are compared. Nor
+does such a compiler make any code until it is done: so its time is looked at as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from sizebook.load.protocol import Tick
+from sizebook.probes.sampler import Sampler
+from sizebook.stack import RunningStack
 
 LOOK_BACK_S = 3.0
 """The last seconds, at least, are compared with as many before them."""
@@ -23,33 +29,60 @@ STILL_RISING = 0.03
 STILL_COMPILING = 0.01
 """Share of all machine code that the last seconds made, above which the load goes on: a trial of
 ``TRIAL_S`` then finds less than the twentieth that SB602 leaves it."""
+STILL_BUSY = 0.1
+"""CPUs' worth of time that compilers were at work in that stretch, above which the load goes on."""
 TRIAL_S = 10.0
 """Before a longer trial the share is as much smaller."""
 
 
 @dataclass
 class Settling:
-    """Sees requests and machine code second by second and says when they no longer become more."""
+    """Sees requests and compilers second by second and says when these no longer become more."""
 
     trial_s: float = TRIAL_S
     """Length of the measured phase that follows."""
-    _seen: list[tuple[float, int, float]] = field(default_factory=lambda: [(0.0, 0, 0.0)])
+    _seen: list[tuple[float, float, float, float]] = field(default_factory=lambda: [(0.0, 0, 0, 0)])
 
-    def settled(self, elapsed_s: float, requests: int, code_bytes: float | None) -> bool:
+    def settled(
+        self,
+        elapsed_s: float,
+        requests: int,
+        code_bytes: float | None = None,
+        compiling_s: float | None = None,
+    ) -> bool:
         """Note what there is so far and return whether the load has settled.
 
-        ``code_bytes``: machine code that all JVMs have made, as far as they tell; None: none does.
+        ``code_bytes``: machine code that all JVMs have made; ``compiling_s``: how long compilers of
+        all JVMs were at work, each method told when it is done. None: no JVM tells.
         """
-        self._seen.append((elapsed_s, requests, code_bytes or 0.0))
+        self._seen.append((elapsed_s, requests, code_bytes or 0.0, compiling_s or 0.0))
         if elapsed_s < 2 * LOOK_BACK_S:
             return False
-        times, counts, code = (np.array(one, dtype=float) for one in zip(*self._seen, strict=True))
+        times, counts, code, busy = np.array(self._seen, dtype=float).T
         look_back_s = max(LOOK_BACK_S, elapsed_s * LOOK_BACK_SHARE)
         ends = elapsed_s - np.array([2 * look_back_s, look_back_s, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
         made = code[-1] - np.interp(elapsed_s - LOOK_BACK_S, times, code)
+        busy_s = busy[-1] - np.interp(elapsed_s - look_back_s, times, busy)
         return bool(
             before >= LEAST_REQUESTS
             and after <= before * (1 + STILL_RISING)
+            and busy_s <= STILL_BUSY * look_back_s
             and made <= code[-1] * STILL_COMPILING * TRIAL_S / max(TRIAL_S, self.trial_s)
         )
+
+
+def await_settled(stack: RunningStack, sampler: Sampler, trial_s: float) -> Callable[[Tick], bool]:
+    """Return what looks at a conditioning load each second and tells whether it has settled.
+
+    Until then it lets compilers go before all else, so that they have done as soon as may be.
+    ``trial_s``: length of the measured phase that follows.
+    """
+    settling = Settling(trial_s)
+
+    def settled(tick: Tick) -> bool:
+        stack.favour_compilers()
+        compiled = (sampler.latest("jvm/", name) for name in ("jit_code_bytes", "jit_s"))
+        return settling.settled(tick.elapsed_s, tick.requests, *compiled)
+
+    return settled

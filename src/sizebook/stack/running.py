@@ -40,6 +40,8 @@ _STOPPED_WITHIN_S = 20.0
 """A node's own patience with what it is working on is 15 s."""
 _SOCKETS = "sizebook-ha-"
 LOG_FOLDERS = ("gc", "logs")
+COMPILERS = ("C1 Compiler", "C2 Compiler")
+"""How the names of the threads begin in which a HotSpot JVM compiles."""
 """Folders of a session in which processes write what belongs into a trial's bundle."""
 
 
@@ -206,8 +208,16 @@ class RunningStack:
             if nodes and all(node.is_told_cpus for node in nodes):
                 self.hosts[spec.name].set_limits(spec.cpu_limit, spec.cpu_weight, cpus)
 
+    def favour_compilers(self) -> None:
+        """Let the compilers that the JVMs have by now go before all else, until ``pin``."""
+        for node in self.nodes:
+            for compiler in COMPILERS:
+                node.host.prefer(node.process, compiler)
+
     def pin(self) -> None:
         """Move hosts and nodes to the CPUs of the deployment; until then they may use all.
+
+        No thread of a node goes before others from then on.
 
         Before it comes what is not measured, start and conditioning: with the compiler's threads
         on CPUs of their own a JVM is up and warm in half the time.
@@ -215,6 +225,7 @@ class RunningStack:
         for spec in self._pinned_hosts():
             self.hosts[spec.name].set_limits(spec.cpu_limit, spec.cpu_weight, spec.cpus)
         for node in self.nodes:
+            node.host.let_go(node.process)
             if node.cpus:
                 node.host.set_cpus(node.process, node.cpus)
 
