@@ -30,7 +30,8 @@ STILL_COMPILING = 0.01
 """Share of all machine code that the last seconds made, above which the load goes on: a trial of
 ``TRIAL_S`` then finds less than the twentieth that SB602 leaves it."""
 STILL_BUSY = 0.1
-"""CPUs' worth of time that compilers were at work in that stretch, above which the load goes on."""
+"""CPUs' worth of time that compilers were at work in that stretch, and in the last six seconds at
+least, above which the load goes on."""
 TRIAL_S = 10.0
 """Before a longer trial the share is as much smaller."""
 
@@ -63,11 +64,12 @@ class Settling:
         ends = elapsed_s - np.array([2 * look_back_s, look_back_s, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
         made = code[-1] - np.interp(elapsed_s - LOOK_BACK_S, times, code)
-        busy_s = busy[-1] - np.interp(elapsed_s - look_back_s, times, busy)
+        busy_for_s = max(2 * LOOK_BACK_S, look_back_s)  # one method may take several seconds
+        busy_s = busy[-1] - np.interp(elapsed_s - busy_for_s, times, busy)
         return bool(
             before >= LEAST_REQUESTS
             and after <= before * (1 + STILL_RISING)
-            and busy_s <= STILL_BUSY * look_back_s
+            and busy_s <= STILL_BUSY * busy_for_s
             and made <= code[-1] * STILL_COMPILING * TRIAL_S / max(TRIAL_S, self.trial_s)
         )
 
