@@ -41,6 +41,28 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 
+pip() {  # modules are compiled when they are first used, and the lock names all there is to install
+  local command=$1
+  shift
+  "$bin/python" -m pip "$command" -q --disable-pip-version-check --no-deps --no-compile "$@"
+}
+
+# What the lock names depends on nothing else, so four quarters of it are installed at a time: one
+# unpacks while another waits for the network. What venv brought goes first, or two would replace it.
+install_locked() {
+  local parts part jobs=() failed=0
+  "$bin/python" -m pip uninstall -q -y setuptools 2>/dev/null || true
+  parts=$(mktemp -d)
+  awk -v to="$parts/" '/^[^ #]/ { n++ } n { print > (to n % 4) }' env/requirements.lock
+  for part in "$parts"/*; do
+    pip install --require-hashes -r "$part" &
+    jobs+=("$!")
+  done
+  for part in "${jobs[@]}"; do wait "$part" || failed=1; done
+  rm -rf "$parts"
+  [ "$failed" = 0 ] || stop "the locked Python packages could not be installed; see above"
+}
+
 # 2. Python packages, by hash. An active conda environment named sizebook is used as it is.
 if [ "${CONDA_DEFAULT_ENV:-}" = sizebook ]; then
   bin=$CONDA_PREFIX/bin
@@ -55,9 +77,8 @@ else
   if ! cmp -s env/requirements.lock "$stamp" || [ ! -x "$bin/sizebook" ]; then
     say "installing the locked Python packages into $venv"
     "$python" -m venv "$venv"
-    "$bin/python" -m pip install -q --disable-pip-version-check --require-hashes \
-      -r env/requirements.lock
-    "$bin/python" -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+    install_locked
+    pip install --no-build-isolation -e .
     cp env/requirements.lock "$stamp"
   fi
 fi
