@@ -25,7 +25,7 @@ book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published:
 chapter: setup  ## measure one chapter and build: make chapter CHAPTER=odata-rest PROFILE=quick
 	@$(SIZEBOOK) run $(or $(CHAPTER),$(error name the chapter: make chapter CHAPTER=odata-rest)) \
 	  --profile $(PROFILE) --source $(SOURCE) $(ARGS)
-	@$(SIZEBOOK) build $(if $(FROM),--from $(FROM))
+	@$(SIZEBOOK) build --fill
 
 build:  ## build the site from the executed notebooks
 	@$(SIZEBOOK) build $(ARGS)

@@ -16,6 +16,9 @@ def build(
     source: str = typer.Option(
         "", "--from", help="published: take every published page into the book before."
     ),
+    fill: bool = typer.Option(
+        False, "--fill", help="Chapters that were not run here get their published page."
+    ),
 ) -> None:
     """Build the site, warnings as errors, and print where it is."""
     from sizebook.book.paper import find_chromium, print_book
@@ -24,10 +27,12 @@ def build(
     root = find_project().root
     if source:
         _take_pages(source)
+    if fill:
+        _fill()
     if pdf:
         find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
-    index = build_site(root, partial=bool(source))
+    index = build_site(root, partial=fill or bool(source))
     print(f"built in {time.monotonic() - began:.0f} s: {index}")
     if pdf:
         began = time.monotonic()
@@ -49,3 +54,24 @@ def _take_pages(source: str) -> None:
         outcome = take_page(project, chapter, {})
         if outcome is not None:
             print(f"{chapter.id}: {outcome.state}", flush=True)
+
+
+def _fill() -> None:
+    """Bring the pages that the book lacks, as far as that takes no measuring."""
+    from sizebook.book.chapters import find_chapters
+    from sizebook.book.published.pages import SOURCE, bring_page
+    from sizebook.cli.selection import select
+
+    project = find_project()
+    lacking = [
+        each.id
+        for each in find_chapters(project.root)
+        if not (project.chapters / f"{each.id}.ipynb").exists()
+    ]
+    for chapter, parameters in (
+        select(project.root, lacking, "quick", SOURCE, []) if lacking else []
+    ):
+        outcome = bring_page(project.root, chapter, parameters)
+        print(f"{chapter.id}: {outcome.state}", flush=True)
+        if outcome.state == "failed":
+            raise typer.Exit(1)

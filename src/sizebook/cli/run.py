@@ -29,13 +29,7 @@ def run(
     What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
     """
     from sizebook.book.notebooks import run_chapter
-    from sizebook.book.published.pages import (
-        SOURCE,
-        made_with,
-        needs_trials,
-        report_unpublished,
-        take_page,
-    )
+    from sizebook.book.published.pages import SOURCE, bring_page
     from sizebook.cli.selection import select
 
     use_inventory(inventory)
@@ -44,14 +38,8 @@ def run(
     failed = 0
     for each, parameters in selected:
         shown = _Line()
-        outcome = None
-        if source == SOURCE and not force:
-            outcome = take_page(project, each, parameters)
-        if outcome is None and source == SOURCE and needs_trials(project, each):
-            outcome = report_unpublished(each)
-        if outcome is None:
-            asked = parameters | (made_with(project, each) if source == SOURCE else {})
-            outcome = run_chapter(project.root, each, asked, force=force, on_progress=shown.update)
+        bring = bring_page if source == SOURCE else run_chapter
+        outcome = bring(project.root, each, parameters, force=force, on_progress=shown.update)
         shown.close()
         print(_summary(outcome, shown.pace), flush=True)
         failed += outcome.state == "failed" or (bool(chapter) and outcome.state == "not published")

@@ -6,14 +6,14 @@ one that it was made from it is taken as it is; ``sizebook audit --published`` e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from sizebook.book.audit.outputs import ExecutedPage, read_cells, read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter, ParameterValue
-from sizebook.book.notebooks import RunOutcome, hash_cells
+from sizebook.book.notebooks import ProgressLine, RunOutcome, hash_cells, run_chapter
 from sizebook.book.published.choosing import measures
 from sizebook.model.errors import UserError
 from sizebook.store import Project
@@ -29,9 +29,28 @@ def is_published(project: Project, chapter: Chapter) -> bool:
     return chapter.id in newest_packs(find_rounds(project))
 
 
-def needs_trials(project: Project, chapter: Chapter) -> bool:
-    """Return whether a chapter shows trials of its own that no round has."""
-    return measures(chapter) and not is_published(project, chapter)
+def bring_page(
+    root: Path,
+    chapter: Chapter,
+    given: Mapping[str, ParameterValue],
+    *,
+    force: bool = False,
+    on_progress: Callable[[ProgressLine], None] | None = None,
+) -> RunOutcome:
+    """Put the page of a chapter into the book without measuring: published, or executed now.
+
+    One that shows trials which no round has is reported as not published. ``force`` executes it in
+    any case. Raises BundleError for a damaged pack.
+    """
+    project = Project(root)
+    taken = None if force else take_page(project, chapter, given)
+    if taken is not None:
+        return taken
+    if measures(chapter) and not is_published(project, chapter):
+        words = f"no round in data/published has it; sizebook run {chapter.id} measures it"
+        return RunOutcome(chapter.id, "not published", 0.0, error=words)
+    asked = {**given, **made_with(project, chapter)}
+    return run_chapter(root, chapter, asked, force=force, on_progress=on_progress)
 
 
 def take_page(project: Project, chapter: Chapter, given: Mapping[str, Any]) -> RunOutcome | None:
@@ -67,12 +86,6 @@ def made_with(project: Project, chapter: Chapter) -> dict[str, ParameterValue]:
     made = _read(open_published(project) / PAGES / f"{chapter.id}.ipynb").run.get("parameters")
     names = {parameter.name for parameter in chapter.parameters} & (_OF_THE_RUN - {"source"})
     return {name: made[name] for name in names if name in made} if isinstance(made, dict) else {}
-
-
-def report_unpublished(chapter: Chapter) -> RunOutcome:
-    """Return that a chapter, which measures, has no results to be taken."""
-    words = f"no round in data/published has it; sizebook run {chapter.id} measures it"
-    return RunOutcome(chapter.id, "not published", 0.0, error=words)
 
 
 def _read(page: Path) -> ExecutedPage:

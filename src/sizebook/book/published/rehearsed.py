@@ -53,9 +53,9 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
     Raises BundleError for damaged trials, UserError if the page is not what its trials make.
     """
     notes = scratch / "notes"
-    borrowed = _audit(chosen.borrowed)
+    borrowed = audit_bundles(chosen.borrowed)
     with rehearsing(scratch / "judged"):
-        own = _audit(chosen.own)
+        own = audit_bundles(chosen.own)
     floor = _calibration(project.runs / calibration.CHAPTER, (*own, *borrowed))
     with rehearsing(notes):
         report = _replay(project, chosen, [*own, *borrowed, *floor], scratch / "whole")
@@ -81,13 +81,22 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
             verdict = {JUDGED: encode_answer(each.judgement, Judgement)}
             named = recorded_files(bundle, _digest(bundle, verdict))
         files |= {f"{bundle.id}/{name}": data for name, data in named.items()}
-    for each in (*borrowed, *floor):
-        bundle = each.bundle
-        if bundle.sha256 in answers:
-            place = f"{BORROWED}/{bundle.record.trial.chapter}/{bundle.id}/{bundle.sha256}.json"
-            files[place] = _digest(bundle, answers[bundle.sha256])
+    files |= borrowed_digests([each.bundle for each in (*borrowed, *floor)], answers)
     files[f"{PAGES}/{chosen.chapter.id}.ipynb"] = chosen.page.file.path.read_bytes()
     return files
+
+
+def borrowed_digests(
+    bundles: Iterable[Bundle], answers: Mapping[str, Mapping[str, Any]]
+) -> dict[str, bytes]:
+    """Return the files of a pack that hold what its page asked of other chapters' trials."""
+    return {
+        f"{BORROWED}/{each.record.trial.chapter}/{each.id}/{each.sha256}.json": _digest(
+            each, answers[each.sha256]
+        )
+        for each in bundles
+        if each.sha256 in answers
+    }
 
 
 def write_pack(
@@ -195,7 +204,8 @@ def staged(folder: Path, name: str, record: PackRecord) -> Published:
     return Published(Round(folder, known, ""), record)
 
 
-def _audit(bundles: Iterable[Bundle]) -> list[AuditedBundle]:
+def audit_bundles(bundles: Iterable[Bundle]) -> list[AuditedBundle]:
+    """Return these trials, each judged. Raises BundleError for a damaged one."""
     return _checked(read_through(look_at(bundle.path)) for bundle in bundles)
 
 

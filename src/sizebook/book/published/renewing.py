@@ -2,15 +2,18 @@
 
 Words, charts and analysis may change without a new measurement. The trials of the pack stay as they
 are; a template that asks them what no page has asked before cannot be answered, and is refused.
+Trials that it borrows are asked with all their requests where they are still at hand, so that a
+chapter can be renewed when one that lends to it was measured again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 
+from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.outputs import ExecutedPage, read_page
 from sizebook.book.audit.pages import cited_by
 from sizebook.book.audit.replay import execute_again, make_view
@@ -18,12 +21,18 @@ from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import INJECTED, stamp_page
 from sizebook.book.published.choosing import Chosen
-from sizebook.book.published.rehearsed import Files, audit_folders
+from sizebook.book.published.rehearsed import (
+    Files,
+    audit_bundles,
+    audit_folders,
+    borrowed_digests,
+)
 from sizebook.lab import calibration
 from sizebook.model.errors import UsageError, UserError
-from sizebook.store import Project
+from sizebook.store import Bundle, Project, open_bundle
 from sizebook.store.packs import read_pack
-from sizebook.store.rounds import PAGES, Published, unpack_together
+from sizebook.store.rehearsal import noted, rehearsing
+from sizebook.store.rounds import BORROWED, PAGES, Published, unpack_together
 
 
 def renew(
@@ -44,12 +53,15 @@ def renew(
     name, page_file = f"{chapter.id}.ipynb", f"{PAGES}/{chapter.id}"
     before = read_page(PageFile(page_file, view / PAGES / name))
     own = audit_folders(view / chapter.id)
-    lent = audit_folders(*(view / lender for lender in chapter.borrows))
+    published = audit_folders(*(view / lender for lender in chapter.borrows))
+    lent = [_whole(project, each.bundle) or each for each in published]
     floor = audit_folders(view / calibration.CHAPTER, without={each.bundle.id for each in own})
     root = make_view(project, [*own, *lent, *floor], scratch / "project")
     again = scratch / "again"
     again.mkdir()
-    executed, failure = execute_again(before, chapter, [*own, *lent], root, again.resolve())
+    notes = scratch / "notes"
+    with rehearsing(notes):
+        executed, failure = execute_again(before, chapter, [*own, *lent], root, again.resolve())
     if failure:
         raise UserError(
             found=f"{chapter.id}, whose template cannot be executed on its published trials: "
@@ -62,8 +74,29 @@ def renew(
     cited = {each.bundle for out in page.results for each in cited_by(out)}
     borrowed = tuple(each.bundle for each in lent if each.bundle.id in cited)
     chosen = Chosen(chapter, page, tuple(each.bundle for each in own), borrowed)
-    files = read_pack(packs[chapter.id].path)
-    return chosen, {**files, f"{PAGES}/{name}": executed.read_bytes()}
+    files = dict(read_pack(packs[chapter.id].path))
+    return chosen, {
+        **_still_lent(files, [each.bundle for each in lent]),
+        **borrowed_digests([each.bundle for each in lent], noted(notes)),
+        f"{PAGES}/{name}": executed.read_bytes(),
+    }
+
+
+def _whole(project: Project, lent: Bundle) -> AuditedBundle | None:
+    """Return a lent trial with its requests, if it was measured here and is still there."""
+    folder = project.runs / lent.record.trial.chapter / lent.id
+    if not folder.is_dir():
+        return None
+    here = open_bundle(folder)
+    return audit_bundles([here])[0] if here.sha256 == lent.sha256 else None
+
+
+def _still_lent(files: Files, lent: Sequence[Bundle]) -> Files:
+    """Return the files without digests of trials that a lender no longer has."""
+    known = {bundle.id for bundle in lent}
+    gone = (name for name in files if name.startswith(f"{BORROWED}/"))
+    left_out = {name for name in gone if name.split("/")[2] not in known}
+    return {name: data for name, data in files.items() if name not in left_out}
 
 
 def _sign_off(
