@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from audited_book import change_bytes, make_audited_book
 from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
 from sizebook.book import site
 from sizebook.book.audit.auditing import Options, audit_published
@@ -22,12 +23,14 @@ from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
+from sizebook.book.notebooks import run_chapter
 from sizebook.book.published import publishing
 from sizebook.book.published.choosing import choose
 from sizebook.book.published.pages import made_with, take_page
 from sizebook.book.published.privacy import find_private
 from sizebook.book.published.signing import verify
 from sizebook.checks import judge
+from sizebook.cli.main import app
 from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
 from sizebook.report.trial_frame import find_span
@@ -186,6 +189,50 @@ def test_a_page_is_made_again_from_published_trials(published, tmp_path):
     shutil.rmtree(project.published)
     with pytest.raises(UserError, match="no published tiny"):
         publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
+
+
+BORROWER = """\
+from sizebook.lab import ChapterLab
+from sizebook.report import Page, measures
+
+lab = ChapterLab("other", profile=profile, source=source, seed=seed, replicates=replicates)
+page = Page.of(lab)
+lab.run()
+lent = lab.borrow("tiny", "formats")
+latency = lent.frame(latency_ms=measures.latency_ms(0.5))["latency_ms"].mean()
+page.value("latency", latency, "ms", digits=2, trials=lent)"""
+
+
+def write_borrower(root: Path, quantile: float) -> None:
+    """Write a chapter that asks another quantile of the trials of ``tiny``; it has none itself."""
+    template = json.loads((root / "notebooks" / "10-tiny.ipynb").read_text())
+    title, parameters, code, *_ = template["cells"]
+    template["metadata"]["sizebook"] |= {"id": "other", "order": 2, "borrows": ["tiny"]}
+    title["source"] = "# Other (synthetic)"
+    code["source"] = BORROWER.replace("0.5", str(quantile))
+    template["cells"] = [title, parameters, code]
+    (root / "notebooks" / "20-other.ipynb").write_text(json.dumps(template))
+
+
+def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path):
+    """What no page has asked of lent trials is answered by their requests, while these are here."""
+    project = copy(measured, tmp_path)
+    write_borrower(project.root, 0.5)
+    given = {"profile": "quick", "source": "measure"}
+    assert run_chapter(project.root, get_chapter(project.root, "other"), given).state == "ran"
+    both = [get_chapter(project.root, name) for name in ("tiny", "other")]
+    publishing.publish(project, both, NAME)
+
+    write_borrower(project.root, 0.123)
+    publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
+    report = audit_published(project)
+    assert [str(each) for each in report.findings if each.severity == "error"] == []
+    assert report.counts()["pages"].verified == 2
+
+    shutil.rmtree(project.runs)
+    write_borrower(project.root, 0.321)
+    with pytest.raises(UserError, match=r"without requests\.parquet"):
+        publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
 
 
 def test_what_must_not_be_published_leaves_the_round_as_it_was(
@@ -357,3 +404,19 @@ def test_a_book_from_rounds_says_which_chapters_it_lacks(published, tmp_path, mo
     stand_in.write_text("# Left over")
     take_page(project, get_chapter(project.root, "tiny"), {})
     assert site.build_site(project.root, partial=True).read_text() == "tiny.ipynb"
+
+
+def test_a_build_is_filled_with_published_pages(published, measured, tmp_path, monkeypatch):
+    """A chapter without a page gets the published one; a page that is there stays as it is."""
+    project = copy(published, tmp_path)
+    monkeypatch.setenv("SIZEBOOK_ROOT", str(project.root))
+    monkeypatch.setattr(site, "build_site", lambda root, partial: root / f"partial-{partial}")
+    page = project.chapters / "tiny.ipynb"
+    done = CliRunner().invoke(app, ["build", "--fill"])
+    assert done.exit_code == 0, done.output
+    assert "tiny: published" in done.output
+    assert "partial-True" in done.output
+    assert page.read_bytes() == (open_published(project) / "chapters/tiny.ipynb").read_bytes()
+    page.write_text("own")
+    assert "tiny:" not in CliRunner().invoke(app, ["build", "--fill"]).output
+    assert page.read_text() == "own"
