@@ -4,20 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from sizebook.book.chapters import find_chapters
-
 ROOT = Path(__file__).resolve().parents[2]
-CALIBRATION = "calibration"
-"""What all other chapters look at, so that it comes before them."""
-SECOND_HALF = "pools"
-"""Where the second half of the smoke run begins: both take alike long, and none borrows from the
-other."""
 
 
 class Copy:
@@ -72,38 +63,10 @@ def copied_project(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """One copy, in which the smoke profile of every chapter has been run.
-
-    Two copies with one calibration measure a half each beside each other, which no test here minds
-    and is sooner done.
-    """
-    copy, other = (make_copy(tmp_path_factory.mktemp("project")) for _ in range(2))
-    ids = [chapter.id for chapter in find_chapters(ROOT)]
-    begin, cut = ids.index(CALIBRATION) + 1, ids.index(SECOND_HALF)
-    first = measure(copy, ids[:begin])
-    bring_results(copy, other)
-    with ThreadPoolExecutor(2) as pool:
-        halves = pool.map(measure, (copy, other), (ids[begin:cut], ids[cut:]))
-        copy.first_runs = (first, *halves)
-    bring_results(other, copy)
+    """One copy, in which the smoke profile of every chapter has been run."""
+    copy = make_copy(tmp_path_factory.mktemp("project"))
+    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=3600)
     return copy
-
-
-def measure(copy: Copy, chapters: list[str]):
-    """Run the smoke profile of chapters in a copy.
-
-    Who measures has a lock among temporary files, so each has its own of them.
-    """
-    with TemporaryDirectory(prefix="sb.") as own:  # short, for the database's socket's sake
-        Path(own).chmod(0o755)  # the database runs as somebody else
-        words = ("run", "--profile", "smoke", *chapters)
-        return copy.sizebook(*words, env={"TMPDIR": own}, check=0, timeout=3600)
-
-
-def bring_results(source: Copy, target: Copy):
-    """Copy bundles and pages from one copy to another."""
-    for kept in ("book/chapters", "data/runs"):
-        shutil.copytree(source.root / kept, target.root / kept, dirs_exist_ok=True)
 
 
 class Site:
