@@ -41,10 +41,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 
-pip() {  # modules are compiled when they are first used, and the lock names all there is to install
-  local command=$1
-  shift
-  "$bin/python" -m pip "$command" -q --disable-pip-version-check --no-deps --no-compile "$@"
+install() {  # modules are compiled when first used, and the lock names all there is to install
+  "$bin/python" -m pip install -q --disable-pip-version-check --no-deps --no-compile "$@"
 }
 
 # What the lock names depends on nothing else, so four quarters of it are installed at a time: one
@@ -55,7 +53,7 @@ install_locked() {
   parts=$(mktemp -d)
   awk -v to="$parts/" '/^[^ #]/ { n++ } n { print > (to n % 4) }' env/requirements.lock
   for part in "$parts"/*; do
-    pip install --require-hashes -r "$part" &
+    install --require-hashes -r "$part" &
     jobs+=("$!")
   done
   for part in "${jobs[@]}"; do wait "$part" || failed=1; done
@@ -78,7 +76,7 @@ else
     say "installing the locked Python packages into $venv"
     "$python" -m venv "$venv"
     install_locked
-    pip install --no-build-isolation -e .
+    install --no-build-isolation -e .
     cp env/requirements.lock "$stamp"
   fi
 fi

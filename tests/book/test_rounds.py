@@ -406,7 +406,7 @@ def test_a_book_from_rounds_says_which_chapters_it_lacks(published, tmp_path, mo
     assert site.build_site(project.root, partial=True).read_text() == "tiny.ipynb"
 
 
-def test_a_build_is_filled_with_published_pages(published, measured, tmp_path, monkeypatch):
+def test_a_build_is_filled_with_published_pages(published, tmp_path, monkeypatch):
     """A chapter without a page gets the published one; a page that is there stays as it is."""
     project = copy(published, tmp_path)
     monkeypatch.setenv("SIZEBOOK_ROOT", str(project.root))

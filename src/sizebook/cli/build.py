@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import typer
@@ -74,4 +75,5 @@ def _fill() -> None:
         outcome = bring_page(project.root, chapter, parameters)
         print(f"{chapter.id}: {outcome.state}", flush=True)
         if outcome.state == "failed":
+            print(f"sizebook: {chapter.id} failed: {outcome.error}", file=sys.stderr)
             raise typer.Exit(1)

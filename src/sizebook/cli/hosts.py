@@ -8,7 +8,7 @@ import typer
 
 from sizebook.store import find_project
 
-MODES = "modes"
+_PARAMETER = "modes"
 """The parameter of chapters that compare virtualization modes."""
 
 app = typer.Typer(help="Prepare hosts for the virtualization modes.", no_args_is_help=True)
@@ -29,7 +29,7 @@ def prepare(
 
     project = find_project()
     asked = get_chapter(project.root, chapter).parameters if chapter else ()
-    if chapter and MODES not in {parameter.name for parameter in asked}:
+    if chapter and _PARAMETER not in {parameter.name for parameter in asked}:
         return
     began = time.monotonic()
     for step in prepare_hosts(project.state, with_gvisor=gvisor):

@@ -76,7 +76,7 @@ def renew(
     chosen = Chosen(chapter, page, tuple(each.bundle for each in own), borrowed)
     files = dict(read_pack(packs[chapter.id].path))
     return chosen, {
-        **_still_lent(files, [each.bundle for each in lent]),
+        **_still_lent(files, chapter, [each.bundle for each in lent]),
         **borrowed_digests([each.bundle for each in lent], noted(notes)),
         f"{PAGES}/{name}": executed.read_bytes(),
     }
@@ -91,12 +91,18 @@ def _whole(project: Project, lent: Bundle) -> AuditedBundle | None:
     return audit_bundles([here])[0] if here.sha256 == lent.sha256 else None
 
 
-def _still_lent(files: Files, lent: Sequence[Bundle]) -> Files:
-    """Return the files without digests of trials that a lender no longer has."""
+def _still_lent(files: Files, chapter: Chapter, lent: Sequence[Bundle]) -> Files:
+    """Return the files without digests of trials that a lender no longer has.
+
+    Those of calibrations stay: the noise of the pack's own machine is told by them.
+    """
     known = {bundle.id for bundle in lent}
-    gone = (name for name in files if name.startswith(f"{BORROWED}/"))
-    left_out = {name for name in gone if name.split("/")[2] not in known}
-    return {name: data for name, data in files.items() if name not in left_out}
+
+    def is_gone(name: str) -> bool:
+        folder, *place = name.split("/")
+        return folder == BORROWED and place[0] in chapter.borrows and place[1] not in known
+
+    return {name: data for name, data in files.items() if not is_gone(name)}
 
 
 def _sign_off(
