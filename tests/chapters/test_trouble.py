@@ -267,3 +267,42 @@ def test_a_conditioning_load_that_fails_ends_its_session(project):
     assert [b.record.trial.purpose for b in bundles] == ["conditioning", "measured", "measured"]
     assert {b.record.outcome for b in bundles} == {"failed"}
     assert all("its conditioning load failed" in b.record.failure for b in bundles[1:])
+
+
+def test_of_several_conditioning_loads_the_first_is_kept(project):
+    """The trials say how long all of them lasted, and stand in their places as if it were one."""
+    from sizebook.lab import Setup, null_server, place
+    from sizebook.lab.measuring import opened_bench, phases_s
+    from sizebook.lab.planning import Session, conditioning, plan_sessions
+    from sizebook.lab.profiles import get_profile
+    from sizebook.lab.progress import Progress
+    from sizebook.model.design import Design, Factor
+    from sizebook.model.load import ClosedLoop, LoadProfile
+    from sizebook.store import Project, find_bundles
+
+    smoke, here = get_profile("smoke"), place()
+
+    def users(treatment):
+        arrivals = ClosedLoop(users=treatment["users"])
+        load = LoadProfile(
+            locustfile="null.py", arrivals=arrivals, phases=smoke.phases, cpus=here.generator
+        )
+        return Setup(null_server(here), load)
+
+    design = Design("d", (Factor("users", (1, 2), plot="sub"),), replicates=1, seed=1)
+    (plain,) = plan_sessions("c", smoke, design, users, 0.0)
+    loads = conditioning(plain.trials, 0.4) + conditioning(plain.trials, 0.7)
+    session = Session("d", 0, loads, plain.trials)
+    folder = project.root / "data" / "twice"
+    with opened_bench(Project(project.root), "a test") as bench:
+        bundles = bench.run(session, folder, Progress("c", 2, session.planned_s()))
+    assert {path.name for path in find_bundles(folder)} == {one.id for one in bundles}
+    first, *trials = (one.record for one in bundles)
+    assert first.trial == loads[0]
+    assert phases_s(bundles[0]) < loads[1].load.phases.planned_s
+    assert [one.trial for one in trials] == list(plain.trials)
+    assert [one.execution.position for one in (first, *trials)] == [0, 1, 2]
+    assert {one.outcome for one in (first, *trials)} == {"completed"}
+    assert first.execution.facts["conditioned_s"] == 0
+    for one in trials:
+        assert one.execution.facts["conditioned_s"] >= 0.4 + 0.7

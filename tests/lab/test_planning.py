@@ -5,7 +5,15 @@ import pytest
 
 from sizebook.lab.deployments import app_stack
 from sizebook.lab.placement import Placement, place
-from sizebook.lab.planning import FEW_USERS, HASTE, Setup, plan_sessions, planned_s, start_s
+from sizebook.lab.planning import (
+    FEW_USERS,
+    HASTE,
+    SETTLES_AFTER_S,
+    Setup,
+    plan_sessions,
+    planned_s,
+    start_s,
+)
 from sizebook.lab.profiles import PROFILES, get_profile
 from sizebook.lab.progress import Progress
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole, Mode
@@ -58,8 +66,9 @@ def test_conditioning_is_what_the_plots_heaviest_load_asks_for():
         return replace(one, load=one.load.model_copy(update=spread))
 
     session = plan_sessions("c", SMOKE, design(), crowd, conditioning_s=1.5)[0]
-    assert session.conditioning.purpose == "conditioning"
-    load = session.conditioning.load
+    (first,) = session.conditioning
+    assert first.purpose == "conditioning"
+    load = first.load
     assert load.settings == {"users": 10}
     assert load.arrivals == ClosedLoop(users=FEW_USERS)
     assert load.workers == FEW_USERS
@@ -67,8 +76,20 @@ def test_conditioning_is_what_the_plots_heaviest_load_asks_for():
     assert LoadProfile.model_validate_json(load.model_dump_json()) == load
     assert {trial.load.arrivals.think_s for trial in session.trials} == {5.0}
     alone = plan_sessions("c", QUICK, design(users_plot="whole"), setup, conditioning_s=1.5)
-    assert {one.conditioning.load.arrivals.users for one in alone} == {1, FEW_USERS}
-    assert plan_sessions("c", SMOKE, design(), setup, 0.0)[0].conditioning is None
+    assert {one.conditioning[0].load.arrivals.users for one in alone} == {1, FEW_USERS}
+    assert plan_sessions("c", SMOKE, design(), setup, 0.0)[0].conditioning == ()
+
+
+def test_a_conditioning_load_long_enough_to_settle_comes_again_with_all_its_users():
+    """What more users do than few, and what the end of a load does, has been seen by the trials."""
+    long_s = SETTLES_AFTER_S + 1
+    session = plan_sessions("c", SMOKE, design(), setup, conditioning_s=long_s)[0]
+    assert [one.load.arrivals.users for one in session.conditioning] == [FEW_USERS, 10]
+    assert {one.load.phases.planned_s for one in session.conditioning} == {long_s}
+    assert {one.purpose for one in session.conditioning} == {"conditioning"}
+    short = plan_sessions("c", SMOKE, design(), setup, conditioning_s=SETTLES_AFTER_S)[0]
+    assert len(short.conditioning) == 1
+    assert planned_s([session]) - planned_s([short]) == pytest.approx(2 * long_s - SETTLES_AFTER_S)
 
 
 def test_a_design_may_give_its_own_conditioning_load():
@@ -85,9 +106,10 @@ def test_a_design_may_give_its_own_conditioning_load():
         given = plan_sessions("c", profile, design(), mix, conditioning_s=1.5)
         assert [one.trials for one in given] == [one.trials for one in plain]
         for session in given:
-            assert session.conditioning.load.locustfile == "mixed.py"
-            assert session.conditioning.load.arrivals.users == 3
-            assert session.conditioning.load.phases.planned_s == 1.5
+            (first,) = session.conditioning
+            assert first.load.locustfile == "mixed.py"
+            assert first.load.arrivals.users == 3
+            assert first.load.phases.planned_s == 1.5
 
 
 def test_paced_users_hurry_in_the_conditioning_load():
@@ -99,9 +121,10 @@ def test_paced_users_hurry_in_the_conditioning_load():
         return Setup(app_stack(PLACE, settings={"threads": treatment["threads"]}), load)
 
     session = plan_sessions("c", SMOKE, design(), pace, conditioning_s=1.5)[0]
-    (group,) = session.conditioning.load.arrivals.groups
+    (first,) = session.conditioning
+    (group,) = first.load.arrivals.groups
     assert (group.users, group.period_s) == (10, 5.0 / HASTE)
-    assert session.conditioning.load.phases.drain_s < SMOKE.phases.drain_s
+    assert first.load.phases.drain_s < SMOKE.phases.drain_s
     for trial in session.trials:
         assert trial.load.arrivals.groups[0].period_s == 5.0
         assert trial.load.phases == SMOKE.phases
@@ -132,7 +155,7 @@ def test_smoke_does_without_the_second_compiler():
 
     def flags_of(profile):
         sessions = plan_sessions("c", profile, design(), with_flag, 1.0)
-        specs = [s for one in sessions for s in (one.conditioning, *one.trials)]
+        specs = [s for one in sessions for s in (*one.conditioning, *one.trials)]
         return {role.flags for spec in specs for role in spec.deployment.jvm_roles()}
 
     def with_flag(treatment):

@@ -150,7 +150,7 @@ def test_further_factors_are_searched_by_themselves() -> None:
     assert len(sessions) == 6
     first = {s.remaining(())[0].treatment["threads"] for s in sessions}
     assert first == {2, 50}
-    assert all(s.conditioning is not None for s in sessions)
+    assert all(s.conditioning for s in sessions)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ def nothing(_):
     """No JVM tells."""
 
 
-def first_settled(rate, seconds=60, code=nothing, trial_s=10.0, busy_s=nothing):
+def first_settled(rate, seconds=60, code=nothing, trial_s=10.0, busy_s=nothing, is_last=True):
     """Return the second at which a load of this rate (by second) is said to have settled.
 
     ``code`` is the machine code that there is by then, ``busy_s`` the time that compilers were at
-    work, ``trial_s`` the trial that follows.
+    work, ``trial_s`` the trial that follows, at once if this load is the last one before it.
     """
-    settling, done = Settling(trial_s), 0.0
+    settling, done = Settling(trial_s, is_last), 0.0
     for second in range(1, seconds + 1):
         done += rate(second)
         if settling.settled(float(second), round(done), code(second), busy_s(second)):
@@ -39,6 +39,16 @@ def test_a_rest_on_the_way_up_is_no_end():
     steps = [200] * 3 + [400] * 3 + [600] * 3 + [800] * 9 + [1000] * 8 + [1400] * 7 + [2000] * 90
     at = first_settled(lambda s: steps[s - 1], seconds=120)
     assert 33 + LOOK_BACK_S < at <= 99
+
+
+def test_a_load_that_another_follows_may_end_in_a_rest():
+    """Six even seconds with idle compilers do: the load that follows sees what rises later."""
+    steps = [200] * 3 + [400] * 3 + [600] * 3 + [800] * 9 + [1000] * 90
+    busy = lambda s: 1.0 * min(s, 11)  # noqa: E731
+    at = [first_settled(lambda s: steps[s - 1], is_last=last) for last in (False, True)]
+    assert at[0] == 9 + 2 * LOOK_BACK_S < at[1]
+    assert first_settled(lambda s: steps[s - 1], busy_s=busy, is_last=False) == 17
+    assert first_settled(lambda s: 1000 * 1.03**s, is_last=False) is None
 
 
 def test_a_handful_of_requests_says_nothing():

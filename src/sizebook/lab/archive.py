@@ -71,8 +71,8 @@ class Archive:
         """Return the newest bundle of each planned trial that has one, failed ones included."""
         found: list[Bundle] = []
         for session in sessions:
-            if session.conditioning is not None and (first := self.newest(session.conditioning)):
-                found.append(first)
+            first = (self.newest(spec) for spec in session.conditioning[:1])
+            found += [bundle for bundle in first if bundle is not None]
             found += session.collect(self.newest)
         return tuple(Trial(bundle) for bundle in found)
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,13 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
-from sizebook.lab.placement import pinned_to
+from sizebook.lab.placement import pinned_to, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.lab.settling import await_settled
+from sizebook.lab.settling import Settling, await_settled
 from sizebook.lab.storing import await_stored, count_rows
-from sizebook.lab.supervising import end_event, supervised, unexpected_ending
+from sizebook.lab.supervising import cause_of_failure, supervised, unexpected_ending
 from sizebook.load.protocol import Tick
 from sizebook.load.workers import Workers
 from sizebook.model.bundle import NO_SESSION
@@ -103,7 +102,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         runner = StackRunner(build, host, project.state, chosen_inventory())
         runner.remove_partial()
         generators = KeptWorkers(project, host)
-        aside = undo.enter_context(_threads_on_all_cpus())
+        aside = undo.enter_context(threads_on_all_cpus())
         undo.callback(generators.drop)
         yield Bench(project, host, runner, generators, aside)
 
@@ -128,6 +127,10 @@ class _Started:
     probes: list[Probe]
     setup_s: float
     position: int = 0
+    settling: Settling | None = None
+    """Watches the conditioning load that is running, if one is."""
+    conditioned_s: float = 0.0
+    """How long it was under a conditioning load so far."""
     ahead: _Ahead | None = None
 
     def take_ahead(self, spec: TrialSpec | None) -> _Ahead | None:
@@ -176,14 +179,13 @@ class Bench:
             try:
                 with self._started(session) as started:
                     spent_s = session.start_s
-                    if session.conditioning is not None:
+                    if session.conditioning:
                         progress.step("conditioning", planned_s=spent_s)
                         started.stack.spread(self.host.cpus)
-                        conditioned.append(
-                            self.trial(started, session.conditioning, folder, then=due[0])
-                        )
-                        progress.add_phases(phases_s(conditioned[-1]))
-                        spent_s = session.conditioning.load.phases.planned_s
+                        loads = session.conditioning
+                        conditioned.append(self._condition(started, loads, folder, due[0]))
+                        progress.add_phases(started.conditioned_s)
+                        spent_s = sum(spec.load.phases.planned_s for spec in loads)
                     started.stack.pin()
                     while due:
                         progress.step(_label(due[0]), planned_s=spent_s)
@@ -207,6 +209,26 @@ class Bench:
                 return [*conditioned, *done, *self._give_up(due, str(error), folder, progress)]
         return [*conditioned, *done]
 
+    def _condition(
+        self, started: _Started, loads: Sequence[TrialSpec], folder: Path, first: TrialSpec
+    ) -> Bundle:
+        """Load a fresh stack until it has settled as far as its first trial asks for.
+
+        Returns the bundle of the first load; nothing is kept of others unless they fail.
+        """
+        trial_s = first.load.phases.measured_s
+        started.settling = Settling(trial_s, is_last=len(loads) == 1)
+        bundle = self.trial(started, loads[0], folder, then=first if len(loads) == 1 else None)
+        for spec in loads[1:]:
+            started.settling = Settling(trial_s, is_last=spec is loads[-1])
+            further = self._look_ahead(started, spec)
+            self._carry_out(started, further)
+            if further.record.failure:
+                raise _SessionLost(_store(further, folder))
+            shutil.rmtree(further.out, ignore_errors=True)
+        started.settling = None
+        return bundle
+
     def _give_up(
         self, due: Sequence[TrialSpec], reason: str, folder: Path, progress: Progress
     ) -> list[Bundle]:
@@ -226,7 +248,22 @@ class Bench:
         bundle is written.
         """
         ahead = started.take_ahead(spec) or self._look_ahead(started, spec)
-        record, sampler = ahead.record, ahead.record.sampler
+        self._carry_out(started, ahead)
+        started.position += 1
+        record = ahead.record
+        writing = self._aside.submit(_store, ahead, folder)
+        try:
+            if then is not None and not record.failure and started.stack.is_as_deployed:
+                started.ahead = self._look_ahead(started, then)
+        finally:
+            bundle = writing.result()
+        if record.failure:
+            raise _SessionLost(bundle)
+        return bundle
+
+    def _carry_out(self, started: _Started, ahead: _Ahead) -> None:
+        """Run the trial that everything was prepared for; its record tells if it failed."""
+        spec, record, sampler = ahead.record.spec, ahead.record, ahead.record.sampler
         assert sampler is not None
         try:
             with contextlib.ExitStack() as undo:
@@ -243,37 +280,29 @@ class Bench:
                     supervised(started.stack, spec, record.events),
                     disturbed(started.stack, spec, record.monotonic_ns, record.events),
                 ):
-                    record.collected = started.generator.run(on_tick=_watch(started, record, then))
+                    record.collected = started.generator.run(on_tick=_watch(started, record))
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
                 record.end({} if spec.load.hosts else self.ceilings, started.generator.hosts)
+                if spec.purpose == "conditioning":
+                    started.conditioned_s += record.collected.facts.wall_s
         except TrialError as error:
-            record.failure = str(_cause(started.stack, record) or error)
-        writing = self._aside.submit(_store, ahead, folder)
-        try:
-            if then is not None and not record.failure and started.stack.is_as_deployed:
-                started.ahead = self._look_ahead(started, then)
-        finally:
-            bundle = writing.result()
-        if record.failure:
-            raise _SessionLost(bundle)
-        return bundle
+            record.failure = str(cause_of_failure(started.stack, spec, record.events) or error)
 
     def _look_ahead(self, started: _Started, spec: TrialSpec) -> _Ahead:
         """Have generator and probes get ready for a trial, aside."""
-        started.position += 1
         record = TrialRecord(
             root=self.project.root,
             spec=spec,
             fingerprints=present_fingerprints(self.project, spec),
             machine=self.host.facts(),
             session=started.name,
-            position=started.position - 1,
+            position=started.position,
             stack=started.stack,
             setup_s=started.setup_s,
             sampler=Sampler(started.probes),
-            facts={**self.notes},
+            facts={**self.notes, "conditioned_s": round(started.conditioned_s, 3)},
         )
         marks = record.mark_logs()
         out = started.stack.folder / f"trial-{started.position}"
@@ -346,42 +375,15 @@ def _store(ahead: _Ahead, folder: Path) -> Bundle:
     return bundle
 
 
-@contextlib.contextmanager
-def _threads_on_all_cpus() -> Iterator[Executor]:
-    """Give two threads that exist already, so that pinning the main one does not bind them."""
-    with ThreadPoolExecutor(2) as pool:
-        both = threading.Barrier(2)
-        list(pool.map(lambda _: both.wait(), range(2)))
-        yield pool
-
-
-def _cause(stack: RunningStack, record: TrialRecord) -> TrialError | None:
-    """Return the reason behind other errors, if it is that a process of the stack has ended.
-
-    That a node ran out of memory is an event of the trial as well.
-    """
-    deadline = time.monotonic() + 0.5
-    while (ending := unexpected_ending(stack, record.spec)) is None:
-        if time.monotonic() > deadline:
-            return None
-        time.sleep(0.05)
-    if ending.out_of_memory:
-        record.events.append(end_event(ending, time.monotonic_ns()))
-    return ending.error
-
-
-def _watch(
-    started: _Started, record: TrialRecord, then: TrialSpec | None
-) -> Callable[[Tick], None]:
+def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
     """Return what looks at a trial each second.
 
     It raises TrialError as soon as a process of the stack has ended that had to run on, and ends a
-    conditioning load that has settled as far as the trial that follows asks for.
+    conditioning load that has settled as far as the trials that follow ask for.
     """
     settled = None
-    if record.spec.purpose == "conditioning" and record.sampler is not None:
-        trial_s = then.load.phases.measured_s if then is not None else 0.0
-        settled = await_settled(started.stack, record.sampler, trial_s)
+    if started.settling is not None and record.sampler is not None:
+        settled = await_settled(started.stack, record.sampler, started.settling)
 
     def look(tick: Tick) -> None:
         if (ending := unexpected_ending(started.stack, record.spec)) is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import psutil
@@ -57,3 +59,12 @@ def pinned_to(cpus: tuple[int, ...]) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def threads_on_all_cpus() -> Iterator[Executor]:
+    """Give two threads that exist already, so that pinning the main one does not bind them."""
+    with ThreadPoolExecutor(2) as pool:
+        both = threading.Barrier(2)
+        list(pool.map(lambda _: both.wait(), range(2)))
+        yield pool

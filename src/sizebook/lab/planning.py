@@ -31,9 +31,12 @@ _SMALL: Mapping[str, float] = {"nullserver": 0.15, "broker": 0.15}
 """Part of it for roles that start without an application's frame."""
 
 FEW_USERS = 4
-"""Users of a closed conditioning load at most. They keep two CPUs busy; more at a time take turns
-with the JVM's compiler, which then needs longer: with forty the JVM of the business application was
-after 45 s where four had brought it after 20 s."""
+"""Users of a closed first conditioning load at most. They keep two CPUs busy; more at a time take
+turns with the JVM's compiler, which then needs longer: with forty the JVM of the business
+application was after 45 s where four had brought it after 20 s."""
+SETTLES_AFTER_S = 6.0
+"""A conditioning load that may last longer than this can tell when it has settled; it comes twice.
+"""
 HASTE = 10.0
 """How many times faster paced users go in the conditioning load."""
 HURRIED_DRAIN_S = 2.0
@@ -65,11 +68,12 @@ Find = Callable[[TrialSpec], Bundle | None]
 
 @dataclass(frozen=True)
 class Session:
-    """Trials that share one fresh start of the stack, the conditioning load first."""
+    """Trials that share one fresh start of the stack, conditioning loads first."""
 
     experiment: str
     replicate: int
-    conditioning: TrialSpec | None
+    conditioning: tuple[TrialSpec, ...]
+    """The loads before the trials; the first is a fresh stack's first contact, and stored."""
     trials: tuple[TrialSpec, ...]
     """The trials to run; of a session that searches, as many as it may take."""
 
@@ -102,7 +106,7 @@ class Session:
 
     def planned_s(self) -> float:
         """Return the seconds that one start and the phases of the session's loads should take."""
-        specs = (*([self.conditioning] if self.conditioning else []), *self.trials)
+        specs = (*self.conditioning, *self.trials)
         return self.start_s + sum(spec.load.phases.planned_s for spec in specs)
 
 
@@ -222,27 +226,39 @@ def _join_equal(starts: list[_Start]) -> list[_Start]:
 
 def conditioning(
     trials: Sequence[TrialSpec], seconds: float, given: LoadProfile | None = None
-) -> TrialSpec | None:
-    """Return the load that follows a fresh start: the given one, or the plot's heaviest.
+) -> tuple[TrialSpec, ...]:
+    """Return the loads that follow a fresh start: the given one, or the plot's heaviest.
 
-    It lasts for so many seconds at most.
+    Each lasts for so many seconds at most. A closed load has few users in it at first, who do not
+    think, and paced users hurry: at its own pace a JVM would be busy warming up for minutes, and
+    throughput would not tell when it is warm.
 
-    A closed load has few users in it, who do not think, and paced users hurry: at its own pace a
-    JVM would be busy warming up for minutes, and throughput would not tell when it is warm.
+    A load long enough to settle comes a second time, with all its users. For machine code is made
+    for what there was: where a connection ends, or more of them come than ever before, large
+    methods are thrown away and made again, which took a trial's 20 users the six seconds that they
+    were measured.
     """
     if seconds <= 0:
-        return None
+        return ()
     heaviest = max(trials, key=lambda trial: trial.load.arrivals.users)
     load = given or heaviest.load
+    loads = [_hurried(load, seconds, FEW_USERS)]
+    if seconds > SETTLES_AFTER_S:
+        loads.append(_hurried(load, seconds, load.arrivals.users))
+    first = heaviest.model_copy(update={"purpose": "conditioning", "disturbances": ()})
+    return tuple(first.model_copy(update={"load": load}) for load in loads)
+
+
+def _hurried(load: LoadProfile, seconds: float, most_users: int) -> LoadProfile:
+    """Return a load of one phase whose users do not wait."""
     arrivals: Arrivals = load.arrivals
     changed: dict[str, float] = {"ramp_s": 0.0, "warmup_s": 0.0, "measured_s": seconds}
     workers = load.workers
     if isinstance(arrivals, ClosedLoop):
-        arrivals = ClosedLoop(users=min(arrivals.users, FEW_USERS))
+        arrivals = ClosedLoop(users=min(arrivals.users, most_users))
         workers = min(workers, arrivals.users)
     elif isinstance(arrivals, PacedUsers):
         arrivals = arrivals.hastened(HASTE)
         changed["drain_s"] = HURRIED_DRAIN_S
     phases = load.phases.model_copy(update=changed)
-    load = load.model_copy(update={"phases": phases, "arrivals": arrivals, "workers": workers})
-    return heaviest.model_copy(update={"purpose": "conditioning", "load": load, "disturbances": ()})
+    return load.model_copy(update={"phases": phases, "arrivals": arrivals, "workers": workers})

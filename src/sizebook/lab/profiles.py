@@ -16,8 +16,8 @@ class Profile:
     name: ProfileName
     replicates: int
     conditioning_s: float
-    """Longest load after each fresh start of the stack, before its first trial; it ends when its
-    throughput has settled."""
+    """Longest of the loads after each fresh start of the stack, before its first trial; they end
+    when throughput has settled."""
     phases: Phases
     fresh_starts: bool
     """True: every whole plot has its own start of the stack; False: equal deployments share one."""

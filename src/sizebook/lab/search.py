@@ -145,10 +145,10 @@ def search_sessions(
             count = min(likely, search.most)
             trials = tuple(spec_at(level, 0) for level in itertools.islice(ladder, count))
             given = treat(trials[0].treatment).conditioning
-            first = conditioning(trials[:1], conditioning_s, given)
+            loads = conditioning(trials[:1], conditioning_s, given)
             sessions.append(
                 SearchSession(
-                    search.experiment, replicate, first, trials, search=search, spec_at=spec_at
+                    search.experiment, replicate, loads, trials, search=search, spec_at=spec_at
                 )
             )
     return tuple(sessions)

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sizebook.lab.planning import SETTLES_AFTER_S
 from sizebook.load.protocol import Tick
 from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
 
-LOOK_BACK_S = 3.0
+LOOK_BACK_S = SETTLES_AFTER_S / 2
 """The last seconds, at least, are compared with as many before them."""
 LOOK_BACK_SHARE = 1 / 3
-"""The last third of a longer load is compared with the third before it."""
+"""The last third of a longer load is compared with the third before it, if it is the last one."""
 LEAST_REQUESTS = 100
 """In the seconds that are compared with; fewer scatter by more than what is looked for."""
 STILL_RISING = 0.03
@@ -42,6 +43,9 @@ class Settling:
 
     trial_s: float = TRIAL_S
     """Length of the measured phase that follows."""
+    is_last: bool = True
+    """Whether trials follow at once. What only precedes another load need not have stopped for
+    long: the other one will tell."""
     _seen: list[tuple[float, float, float, float]] = field(default_factory=lambda: [(0.0, 0, 0, 0)])
 
     def settled(
@@ -60,7 +64,8 @@ class Settling:
         if elapsed_s < 2 * LOOK_BACK_S:
             return False
         times, counts, code, busy = np.array(self._seen, dtype=float).T
-        look_back_s = max(LOOK_BACK_S, elapsed_s * LOOK_BACK_SHARE)
+        share = LOOK_BACK_SHARE if self.is_last else 0.0
+        look_back_s = max(LOOK_BACK_S, elapsed_s * share)
         ends = elapsed_s - np.array([2 * look_back_s, look_back_s, 0.0])
         before, after = np.diff(np.interp(ends, times, counts))
         made = code[-1] - np.interp(elapsed_s - LOOK_BACK_S, times, code)
@@ -74,13 +79,13 @@ class Settling:
         )
 
 
-def await_settled(stack: RunningStack, sampler: Sampler, trial_s: float) -> Callable[[Tick], bool]:
+def await_settled(
+    stack: RunningStack, sampler: Sampler, settling: Settling
+) -> Callable[[Tick], bool]:
     """Return what looks at a conditioning load each second and tells whether it has settled.
 
     Until then it lets compilers go before all else, so that they have done as soon as may be.
-    ``trial_s``: length of the measured phase that follows.
     """
-    settling = Settling(trial_s)
 
     def settled(tick: Tick) -> bool:
         stack.favour_compilers()

@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator
 
 from sizebook.model.bundle import OUT_OF_MEMORY, START, StackEvent
-from sizebook.model.errors import UserError
+from sizebook.model.errors import TrialError, UserError
 from sizebook.model.trial import Exhaustion, TrialSpec
 from sizebook.stack import RunningStack
 from sizebook.stack.endings import Ending, NodeEndedError, ending_of
 
 _LOOK_EVERY_S = 0.02
+_ENDS_WITHIN_S = 0.5
+"""A process that fails its clients has ended by then."""
 
 
 @contextlib.contextmanager
@@ -58,16 +60,21 @@ def unexpected_ending(stack: RunningStack, spec: TrialSpec) -> Ending | None:
     return None
 
 
-def end_event(ending: Ending, at_ns: int) -> StackEvent:
-    """Return the event that a node ran out of memory."""
-    return StackEvent(
-        action=OUT_OF_MEMORY,
-        node=ending.name,
-        begin_ns=at_ns,
-        end_ns=at_ns,
-        heap_mib=ending.heap_mib,
-        detail=ending.out_of_memory,
-    )
+def cause_of_failure(
+    stack: RunningStack, spec: TrialSpec, events: list[StackEvent]
+) -> TrialError | None:
+    """Return the reason behind other errors, if it is that a process of the stack has ended.
+
+    That a node ran out of memory is added to ``events``.
+    """
+    deadline = time.monotonic() + _ENDS_WITHIN_S
+    while (ending := unexpected_ending(stack, spec)) is None:
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(_LOOK_EVERY_S)
+    if ending.out_of_memory:
+        events.append(_end_event(ending, time.monotonic_ns()))
+    return ending.error
 
 
 def _look_after(
@@ -78,7 +85,7 @@ def _look_after(
         is_over = over.wait(_LOOK_EVERY_S)
         ending = ending_of(node.process, node.heap_mib)
         if ending is not None and ending.out_of_memory:
-            events.append(end_event(ending, time.monotonic_ns()))
+            events.append(_end_event(ending, time.monotonic_ns()))
             stack.missed.add(one.node)
             heap_mib = next(heaps, None)
             if heap_mib is None or over.wait(one.rest_s):
@@ -101,4 +108,16 @@ def _start(stack: RunningStack, node: str, heap_mib: int) -> StackEvent:
         begin_ns=begin_ns,
         end_ns=time.monotonic_ns(),
         heap_mib=heap_mib,
+    )
+
+
+def _end_event(ending: Ending, at_ns: int) -> StackEvent:
+    """Return the event that a node ran out of memory."""
+    return StackEvent(
+        action=OUT_OF_MEMORY,
+        node=ending.name,
+        begin_ns=at_ns,
+        end_ns=at_ns,
+        heap_mib=ending.heap_mib,
+        detail=ending.out_of_memory,
     )
