@@ -24,7 +24,7 @@ from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
 from sizebook.book.notebooks import run_chapter
-from sizebook.book.published import publishing
+from sizebook.book.published import publishing, renewing
 from sizebook.book.published.choosing import choose
 from sizebook.book.published.pages import made_with, take_page
 from sizebook.book.published.privacy import find_private
@@ -39,7 +39,7 @@ from sizebook.stats.histograms import read_interval_log
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
-from sizebook.store.rounds import find_rounds, list_rounds, open_published
+from sizebook.store.rounds import BORROWED, find_rounds, list_rounds, open_published
 
 NAME = "2026-03-05"
 KEYGEN = shutil.which("ssh-keygen")
@@ -214,8 +214,11 @@ def write_borrower(root: Path, quantile: float) -> None:
     (root / "notebooks" / "20-other.ipynb").write_text(json.dumps(template))
 
 
-def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path):
-    """What no page has asked of lent trials is answered by their requests, while these are here."""
+def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path, monkeypatch):
+    """What no page has asked of lent trials is answered by their requests, while these are here.
+
+    Digests of trials that the lender no longer has go; those of another machine's calibration stay.
+    """
     project = copy(measured, tmp_path)
     write_borrower(project.root, 0.5)
     given = {"profile": "quick", "source": "measure"}
@@ -228,6 +231,14 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
     report = audit_published(project)
     assert [str(each) for each in report.findings if each.severity == "error"] == []
     assert report.counts()["pages"].verified == 2
+
+    floor, gone = (f"{BORROWED}/{name}/20260101T000000Z/a.json" for name in ("calibration", "tiny"))
+    with monkeypatch.context() as patched:
+        more = {floor: b"{}", gone: b"{}"}
+        patched.setattr(renewing, "read_pack", lambda path: {**read_pack(path), **more})
+        publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
+    (packed,) = (project.published / NAME).glob("other-*")
+    assert {floor, gone} & set(read_pack(packed)) == {floor}
 
     shutil.rmtree(project.runs)
     write_borrower(project.root, 0.321)

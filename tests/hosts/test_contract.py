@@ -19,6 +19,7 @@ from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.priority import FIRST, LAST
 from sizebook.model.deployment import HostSpec
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 from sizebook.store import find_project
@@ -141,6 +142,29 @@ def test_a_suspended_process_stands_still_and_goes_on(host, ground):
     assert host.stop(ticking) == -signal.SIGTERM
     ticking.signal(signal.SIGSTOP)  # nothing happens to what has ended
     ticking.signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("way", ["prefer", "hold_back"])
+def test_threads_of_a_name_go_first_or_last_until_they_are_let_go(host, ground, way):
+    """A thread tells its own nice value, as its kernel knows it; 0 before and after."""
+    code = "import os, time\nwhile True: print(os.nice(0), flush=True); time.sleep(0.01)"
+    log = ground.scratch / host.name / f"{way}.log"
+    process = host.start(way, ground.words(code), log=log)
+
+    def nice():
+        said = process.log_tail(2).split()
+        return int(said[0]) if said else None
+
+    assert wait_until(lambda: nice() == 0)
+    change = getattr(host, way)
+    assert not change(process, "no such thread")
+    if change(process, "python"):
+        assert wait_until(lambda: nice() == {"prefer": FIRST, "hold_back": LAST}[way], seconds=60)
+    else:
+        assert host.mode == "user-space-kernel"
+    host.let_go(process)
+    assert wait_until(lambda: nice() == 0)
+    host.stop(process, grace_s=0)
 
 
 def test_a_missing_program_is_a_clear_message(host, ground):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -174,17 +175,20 @@ def test_a_doubt_touches_what_it_is_about(
     assert (words in outcome.note) == (decided == "confirmed")
 
 
-def unsure(largest: float) -> dict[str, float]:
+def unsure(largest: float, change: str = "latency_shift") -> dict[str, float]:
     """Return what SB601 says of a change that may be chance."""
-    names = ("throughput_trend", "throughput_shift", "latency_trend")
-    return dict.fromkeys(names, 0.01) | {"latency_shift": -largest}
+    names = ("throughput_trend", "throughput_shift", "latency_trend", "latency_shift")
+    return dict.fromkeys(names, 0.01) | {change: -largest}
 
 
 def doubting(
-    frame: pl.DataFrame, largest: float, failing: Sequence[str] = ("SB601-steady",)
+    frame: pl.DataFrame,
+    largest: float,
+    failing: Sequence[str] = ("SB601-steady",),
+    change: str = "latency_shift",
 ) -> ClaimOutcome:
     """Decide about b beside a, where doubted trials changed by so much."""
-    trials = trials_of(frame, failing=failing, numbers=unsure(largest))
+    trials = trials_of(frame, failing=failing, numbers=unsure(largest, change))
     return decide_claim(
         SLOWER, frame, "total_time_s", [(LEFT, RIGHT)], chapter="alpha", trials=trials, least=1.1
     ).outcome
@@ -203,6 +207,8 @@ def test_trials_known_within_a_factor_count_where_valid_ones_are_too_few() -> No
         "2 of the 6 trials that count know their level within 30% only, and the interval is "
         "wider for that"
     )
+    trend = doubting(few, 0.6, change="throughput_trend")  # its mean is off by half from its ends
+    assert (trend.low, trend.high, trend.note) == (found.low, found.high, found.note)
     assert doubting(few, 0.9).verdict == "undetermined"  # 1.5 may be 0.98
     assert doubting(few, 1.2).n == 1  # a level that is not known at all
     assert doubting(few, 0.3, ["SB601-steady", "SB602-jit"]).n == 1
@@ -479,6 +485,18 @@ def test_a_card_says_all_and_escapes_text() -> None:
     ):
         assert words in html
     assert "Measured: 1.5" in render_text(outcome)
+    assert "Its size" not in html
+
+
+def test_a_card_says_how_large_a_confirmed_effect_is_beside_the_reports() -> None:
+    """Of 1.5 (1.4 to 1.6): not where the report prints no ratio, nor where nothing is confirmed."""
+    outcome = decide(rows())
+    for reported, words in ((3.0, "a smaller effect than reported"), (1.5, "is possible"),
+                            (1.1, "a larger effect than reported")):  # fmt: skip
+        html = render_card(replace(outcome, reported_ratio=reported), SLOWER)
+        assert words in html.split("<dt>Its size</dt>")[1].split("</dd>")[0]
+    refuted = replace(outcome, reported_ratio=3.0, verdict="contradicted")
+    assert "Its size" not in render_card(refuted, SLOWER)
 
 
 @pytest.fixture

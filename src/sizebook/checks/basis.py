@@ -45,7 +45,8 @@ def known_within(judgement: Judgement, basis: Basis, *, alone: bool = False) -> 
 
     It is 1 if no doubt touches the metric. The one doubt that says itself how far off the level of
     the requests' times may be is a change that may be chance (``SB601-steady``): a trial that has
-    no other one about them knows them within 1 and that change, and a server's times as well.
+    no other one about them knows them within 1 and what that makes of its level, and a server's
+    times as well.
     """
     if verdict_on(judgement, basis, alone=alone) == "valid":
         return 1.0

@@ -169,16 +169,17 @@ def steady(bundle: Bundle) -> Answer:
 
 
 def unsure_by(finding: Finding) -> float | None:
-    """Return the change for which ``SB601-steady`` doubts a trial although it may be chance.
+    """Return how far off a trial's level may be that ``SB601-steady`` doubts for a chance change.
 
-    As a share of the level, at most 1: so far off may the trial's level be. None where the rule
-    passed, found a change that is no chance, had too few requests to tell, or knows no level.
+    As a share of the level, at most 1. A trend is off by half of its change from the mean at either
+    end; a shift by all of it, since it may have come early or late. None where the rule passed,
+    found a change that is no chance, had too few requests to tell, or knows no level.
     """
     names = [f"{series}_{test}" for series in _SERIES for test in ("trend", "shift")]
     if finding.verdict != "noisy" or not set(names) <= set(finding.numbers):
         return None
-    largest = max(abs(finding.numbers[name]) for name in names)
-    return largest if largest <= 1 else None
+    off = [abs(finding.numbers[name]) / (2 if name.endswith("trend") else 1) for name in names]
+    return max(off) if max(off) <= 1 else None
 
 
 def _largest_change(state: SteadyState) -> float:

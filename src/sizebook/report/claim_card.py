@@ -79,6 +79,8 @@ def render_card(outcome: ClaimOutcome, claim: Claim) -> str:
         ("Measured", escape(_measured(outcome))),
         ("Why", escape(outcome.reason)),
     ]
+    if outcome.size is not None:
+        rows.insert(-1, ("Its size", escape(SIZES[outcome.size])))
     if outcome.note:
         rows.append(("Read here as", escape(outcome.note)))
     if outcome.source != OWN and claim.limits:
