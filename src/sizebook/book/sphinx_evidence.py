@@ -44,7 +44,9 @@ class _Evidence:
         root, pages = find_root(env), sorted(env.found_docs)
         if len(find_cited(root / "book", pages)) < _WORTH_PROCESSES:
             return
-        # Started anew: what polars has begun in this process does not live on in a fork of it.
+        # Started anew: what polars has begun in this process does not live on in a fork of it. A
+        # trial's tables are small: threads of such a process would only wait for each other.
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
         fresh = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fresh)
         bundles = ProjectBundles(root)
