@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from sizebook.book.trial_pages import (
     PageToMake,
     find_look,
     load_templates,
-    write_page,
+    write_pages,
 )
 from sizebook.model.verdict import VERDICTS
 from sizebook.report.evidence import hash_json
@@ -42,7 +42,8 @@ _INDEX = "index.html"
 _STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
 _STAMP_WITHIN = 600
 _ORDER = ("chapter", "experiment", "label", "block", "file")
-_AT_A_TIME = 8
+_AT_A_TIME = 16
+"""Pages that a process makes before it takes others; their GC logs are read together."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,19 @@ class Plan:
 
     def start(self, pool: Executor) -> Iterator[None]:
         """Let other processes make the pages; what is given ends when all are made."""
-        write = functools.partial(write_page, look=self.look, root=self.root)
-        return pool.map(write, self.due, chunksize=_AT_A_TIME)
+        return pool.map(self._write, self._portions())
 
     def make(self) -> None:
-        """Make the pages here, one after the other."""
-        for each in self.due:
-            write_page(each, self.look, self.root)
+        """Make the pages here, some at a time."""
+        for portion in self._portions():
+            self._write(portion)
+
+    @property
+    def _write(self) -> Callable[[Sequence[PageToMake]], None]:
+        return functools.partial(write_pages, look=self.look, root=self.root)
+
+    def _portions(self) -> list[list[PageToMake]]:
+        return [self.due[n : n + _AT_A_TIME] for n in range(0, len(self.due), _AT_A_TIME)]
 
     def finish(self) -> int:
         """Write the list, remove pages of trials that nothing names any more.

@@ -32,7 +32,7 @@ from sizebook.checks.steady import steady_of
 from sizebook.model.errors import BundleError
 from sizebook.model.plain_text import show_plainly
 from sizebook.report import trial_charts
-from sizebook.report.gc_logs import gc_logs
+from sizebook.report.gc_logs import gc_logs, read_ahead
 from sizebook.report.trial_counters import Counters, draw_counters
 from sizebook.report.trial_frame import Span, find_span, make_frame
 from sizebook.report.trial_gc import GROUP, draw_gc_logs
@@ -89,9 +89,15 @@ def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
     )
 
 
-def write_page(todo: PageToMake, look: Look, root: Path) -> None:
-    """Write a trial's page; what is odd about its bundle stands at its head."""
-    bundle = open_bundle(todo.folder) if todo.folder is not None else None
+def write_pages(due: Sequence[PageToMake], look: Look, root: Path) -> None:
+    """Write the pages of trials; what is odd about a bundle stands at its page's head."""
+    bundles = [open_bundle(todo.folder) if todo.folder is not None else None for todo in due]
+    read_ahead(bundle for bundle in bundles if bundle is not None)
+    for todo, bundle in zip(due, bundles, strict=True):
+        _write_page(todo, bundle, look, root)
+
+
+def _write_page(todo: PageToMake, bundle: Bundle | None, look: Look, root: Path) -> None:
     page, notes = None, [todo.trouble] if todo.trouble else []
     cited = todo.cited
     if bundle is not None:

@@ -2,7 +2,7 @@
 
 from sizebook.gclog.advice import Advice, Finding, advise
 from sizebook.gclog.lines import GcLogError
-from sizebook.gclog.reading import Cut, GcLog, read_gc_log
+from sizebook.gclog.reading import Cut, GcLog, read_gc_log, read_gc_logs
 from sizebook.gclog.summary import GcSummary, summarise
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "GcSummary",
     "advise",
     "read_gc_log",
+    "read_gc_logs",
     "summarise",
 ]

@@ -153,7 +153,7 @@ def requests(lines: Lines) -> pl.LazyFrame:
     message = pl.col("message")
     found = lines.frame.lazy().filter(message.str.starts_with("Failed to allocate "))
     return found.select(
-        "at_s", "at_ns",
+        "run", "at_s", "at_ns",
         requested_bytes=_bytes_of(
             message.str.extract(_REQUEST, 1), message.str.extract(_REQUEST, 2)
         ),

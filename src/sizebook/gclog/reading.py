@@ -1,7 +1,8 @@
-"""A GC log as data: :func:`read_gc_log`."""
+"""A GC log as data: :func:`read_gc_log`; several at a time: :func:`read_gc_logs`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import polars as pl
 
 from sizebook.gclog import cycles, messages
 from sizebook.gclog.facts import Facts, out_of_memory, read_facts
-from sizebook.gclog.lines import Lines, read_lines
+from sizebook.gclog.lines import GcLogError, Lines, read_lines
 
 
 @dataclass(frozen=True)
@@ -95,32 +96,79 @@ def read_gc_log(source: Path | bytes) -> GcLog:
     Any decorations, Java 17 to 25; Serial, Parallel, G1, ZGC, Shenandoah. A log may begin and end
     anywhere: what is not whole is left out or null. Raises GcLogError for other files.
     """
-    lines = read_lines(source)
-    facts = read_facts(lines)
-    frame = lines.frame
+    [log] = read_gc_logs([source])
+    if isinstance(log, GcLogError):
+        raise log
+    return log
+
+
+def read_gc_logs(sources: Sequence[Path | bytes]) -> list[GcLog | GcLogError]:
+    """Return several logs, each as ``read_gc_log`` does, or why it cannot be read.
+
+    They are asked together: for short logs that takes hardly longer than for one of them.
+    """
+    found: list[Lines | GcLogError] = []
+    for source in sources:
+        try:
+            found.append(read_lines(source))
+        except GcLogError as error:
+            found.append(error)
+    whole = [each for each in found if isinstance(each, Lines)]
+    logs = iter(_read_together(whole) if whole else ())
+    return [each if isinstance(each, GcLogError) else next(logs) for each in found]
+
+
+def _read_together(every: Sequence[Lines]) -> Iterator[GcLog]:
+    """Give the logs of these lines: as one log whose runs of a JVM are those of one after another.
+
+    In each table the rows of a log are neighbours, since all are in the order of lines or runs.
+    """
+    facts = [read_facts(lines) for lines in every]
+    counts = [(_whole(lines.frame["run"].max()) or 0) + 1 for lines in every]
+    begins = [sum(counts[:n]) for n in range(len(counts) + 1)]
+    shifted = (
+        lines.frame.with_columns(pl.col("run") + pl.lit(begin, dtype=pl.UInt32))
+        for lines, begin in zip(every, begins, strict=False)
+    )
+    lines = replace(every[0], frame=pl.concat(shifted))
+    own = [run for n, each in enumerate(facts) if each.collector == "Shenandoah"
+           for run in range(begins[n], begins[n + 1])]  # fmt: skip
     # One after the other: as one query with parts in common they take five times as long.
     steps = messages.steps(lines).collect()
     collections = cycles.collections(lines, steps.lazy()).collect()
-    pauses, stalls, safepoints, requests, workers, exhausted = pl.collect_all(
+    rest = pl.collect_all(
         [
             cycles.pauses(steps.lazy()),
-            _stalls(lines, collections.lazy(), facts.collector),
+            _stalls(lines, collections.lazy(), own),
             messages.safepoints(lines),
             messages.requests(lines),
             messages.workers(lines),
             out_of_memory(lines),
         ]
     )
+    parts = (_apart(frame, begins) for frame in (steps, collections, *rest))
+    for told, of_log, (own_steps, *frames) in zip(
+        facts, every, zip(*parts, strict=True), strict=True
+    ):
+        yield _make_log(told, of_log, own_steps, dict(zip(_FRAMES, frames, strict=True)))
+
+
+def _apart(frame: pl.DataFrame, begins: Sequence[int]) -> Iterator[pl.DataFrame]:
+    """Give each log's rows of a table, with the numbers that its runs have in it."""
+    cuts = frame["run"].search_sorted(pl.Series(begins, dtype=pl.UInt32), side="left")
+    for begin, low, high in zip(begins, cuts, cuts[1:], strict=False):
+        rows = frame.slice(low, high - low)
+        yield rows.with_columns(pl.col("run") - pl.lit(begin, dtype=pl.UInt32)) if begin else rows
+
+
+def _make_log(
+    facts: Facts, lines: Lines, steps: pl.DataFrame, frames: Mapping[str, pl.DataFrame]
+) -> GcLog:
+    frame = lines.frame
     return GcLog(
         facts=facts,
-        collections=collections,
-        pauses=pauses,
-        stalls=stalls,
-        safepoints=safepoints,
-        requests=requests,
-        workers=workers,
-        out_of_memory=exhausted,
-        is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, collections)),
+        **frames,
+        is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, frames["collections"])),
         lines=lines.total,
         strange_lines=lines.strange,
         first_s=lines.first_s,
@@ -130,8 +178,12 @@ def read_gc_log(source: Path | bytes) -> GcLog:
     )
 
 
-def _stalls(lines: Lines, collections: pl.LazyFrame, collector: str) -> pl.LazyFrame:
-    own = pl.lit(collector == "Shenandoah")  # to the others a full collection is nothing unusual
+def _stalls(lines: Lines, collections: pl.LazyFrame, shenandoah: Sequence[int]) -> pl.LazyFrame:
+    """Return the stalls; ``shenandoah``: the runs of that collector.
+
+    To the others a full collection is nothing unusual.
+    """
+    own = pl.col("run").is_in(list(shenandoah))
     told = messages.stalls(lines).select(
         "run", "kind", "thread", end_s="at_s", end_ns="at_ns", stalled_ns="stalled_ns"
     )

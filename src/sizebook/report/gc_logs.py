@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sizebook.checks.facts import measured_mark
 from sizebook.checks.rules import DoesNotApply
-from sizebook.gclog import GcLog, GcLogError, GcSummary, read_gc_log, summarise
+from sizebook.gclog import GcLog, GcSummary, read_gc_logs, summarise
 from sizebook.lab.trials import Measure
 from sizebook.model.deployment import JvmRole
 from sizebook.model.errors import BundleError
@@ -24,7 +25,7 @@ def gc_logs(bundle: Bundle) -> Mapping[str, GcLog]:
     A bundle holds the part of a log that was written during its trial; a node that wrote nothing
     has none. A log that is damaged or cannot be read is left out.
     """
-    return _LOGS.get(bundle.sha256, lambda: _read_logs(bundle))
+    return _LOGS.get(bundle.sha256, lambda: _read_logs([bundle])[0])
 
 
 def gc_summary(bundle: Bundle, node: str) -> GcSummary | None:
@@ -59,18 +60,35 @@ def gc_measure(
     return measure
 
 
-def _read_logs(bundle: Bundle) -> dict[str, GcLog]:
-    logs = {}
-    for name in sorted(bundle.record.files):
-        if name.startswith(_FOLDER) and name.endswith(_ENDING):
-            try:
-                verify_file(bundle, name)
-                log = read_gc_log(bundle.path / name)
-            except (BundleError, GcLogError):
-                continue
-            node = name.removeprefix(_FOLDER).removesuffix(_ENDING)
-            logs[node] = log.shifted(-_clock_ahead_ns(bundle, node.partition(".")[0]))
+def read_ahead(bundles: Iterable[Bundle]) -> None:
+    """Read the logs of several bundles together, which takes hardly longer than those of one."""
+    due = {bundle.sha256: bundle for bundle in bundles}
+    read = dict(zip(due, _read_logs(list(due.values())), strict=True))
+    for sha256 in read:
+        _LOGS.get(sha256, functools.partial(read.__getitem__, sha256))
+
+
+def _read_logs(bundles: Sequence[Bundle]) -> list[dict[str, GcLog]]:
+    places = [
+        (n, name.removeprefix(_FOLDER).removesuffix(_ENDING), bundle.path / name)
+        for n, bundle in enumerate(bundles)
+        for name in sorted(bundle.record.files)
+        if name.startswith(_FOLDER) and name.endswith(_ENDING) and _is_whole(bundle, name)
+    ]
+    logs: list[dict[str, GcLog]] = [{} for _ in bundles]
+    found = read_gc_logs([path for _, _, path in places])
+    for (n, node, _), log in zip(places, found, strict=True):
+        if isinstance(log, GcLog):
+            logs[n][node] = log.shifted(-_clock_ahead_ns(bundles[n], node.partition(".")[0]))
     return logs
+
+
+def _is_whole(bundle: Bundle, name: str) -> bool:
+    try:
+        verify_file(bundle, name)
+    except BundleError:
+        return False
+    return True
 
 
 def _clock_ahead_ns(bundle: Bundle, node: str) -> int:
