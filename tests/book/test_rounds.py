@@ -135,6 +135,20 @@ def test_pages_come_from_the_round(published, tmp_path):
     assert take_page(project, get_chapter(project.root, "tiny"), given) is None
 
 
+def test_pages_taken_two_at_a_time_are_told_in_their_order(published, tmp_path, monkeypatch):
+    """What no round has is told beside what was taken, each in its place; asked for, it fails."""
+    project = copy(published, tmp_path)
+    write_borrower(project.root, 0.5)
+    monkeypatch.setenv("SIZEBOOK_ROOT", str(project.root))
+    whole = CliRunner().invoke(app, ["run", "--source", "published"])
+    assert [line.split(":")[0] for line in whole.stdout.splitlines()] == ["tiny", "other"]
+    assert "tiny: taken as published" in whole.stdout
+    assert whole.exit_code == 0, whole.output
+    asked = CliRunner().invoke(app, ["run", "tiny", "other", "--source", "published"])
+    assert asked.exit_code == 1
+    assert "1 of 2 chapters failed" in asked.output
+
+
 def test_a_changed_byte_is_found(published, tmp_path):
     """In a pack: neither read nor audited further. In round.json: its signature does not hold."""
     project = copy(published, tmp_path)

@@ -235,8 +235,7 @@ def conditioning(
 
     A load long enough to settle comes a second time, with all its users. For machine code is made
     for what there was: where a connection ends, or more of them come than ever before, large
-    methods are thrown away and made again, which took a trial's 20 users the six seconds that they
-    were measured.
+    methods are thrown away and made again for seconds, which the first trial would have to share.
     """
     if seconds <= 0:
         return ()
