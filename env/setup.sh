@@ -8,9 +8,9 @@ venv=${VENV:-.venv}
 say() { printf 'setup: %s\n' "$*"; }
 stop() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-# With FROM=published nothing is measured: Python packages are all that it takes.
-packages=env/apt.txt
-[ "${FROM:-}" = published ] && packages=/dev/null
+# With FROM=published nothing is measured and nothing tested: Python packages are all that it takes.
+packages=env/apt.txt locks=(env/requirements.lock env/dev.lock)
+[ "${FROM:-}" = published ] && packages=/dev/null locks=(env/requirements.lock)
 
 # 1. Programs from the system.
 missing=()
@@ -45,13 +45,16 @@ install() {  # modules are compiled when first used, and the lock names all ther
   "$bin/python" -m pip install -q --disable-pip-version-check --no-deps --no-compile "$@"
 }
 
-# What the lock names depends on nothing else, so four quarters of it are installed at a time: one
-# unpacks while another waits for the network. What venv brought goes first, or two would replace it.
-install_locked() {
+# What locks name depends on nothing else, so four quarters of it are installed at a time: one
+# unpacks while another waits for the network. What venv brought goes before it is replaced, or two
+# would replace it.
+install_locked() {  # lock files
   local parts part jobs=() failed=0
-  "$bin/python" -m pip uninstall -q -y setuptools 2>/dev/null || true
+  if grep -q '^setuptools==' "$@"; then
+    "$bin/python" -m pip uninstall -q -y setuptools 2>/dev/null || true
+  fi
   parts=$(mktemp -d)
-  awk -v to="$parts/" '/^[^ #]/ { n++ } n { print > (to n % 4) }' env/requirements.lock
+  awk -v to="$parts/" '/^[^ #]/ { n++ } n { print > (to n % 4) }' "$@"
   for part in "$parts"/*; do
     install --require-hashes -r "$part" &
     jobs+=("$!")
@@ -71,13 +74,18 @@ else
   python=${PYTHON:-python3}
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     stop "found $("$python" --version); expected Python 3.11 or later; set PYTHON to one"
-  stamp=$venv/.sizebook-lock
-  if ! cmp -s env/requirements.lock "$stamp" || [ ! -x "$bin/sizebook" ]; then
+  due=()
+  for lock in "${locks[@]}"; do
+    if ! cmp -s "$lock" "$venv/.sizebook-${lock##*/}" || [ ! -x "$bin/sizebook" ]; then
+      due+=("$lock")
+    fi
+  done
+  if [ ${#due[@]} -gt 0 ]; then
     say "installing the locked Python packages into $venv"
     "$python" -m venv "$venv"
-    install_locked
+    install_locked "${due[@]}"
     install --no-build-isolation -e .
-    cp env/requirements.lock "$stamp"
+    for lock in "${due[@]}"; do cp "$lock" "$venv/.sizebook-${lock##*/}"; done
   fi
 fi
 

@@ -8,6 +8,6 @@ from sizebook.book.trial_folder import plan_trial_pages
 
 def write_trial_pages(root: Path, site: Path, pages: list[str], bundles: ProjectBundles) -> int:
     """Write ``trials/`` of a site and return how many files were made anew."""
-    plan = plan_trial_pages(root, site, pages, bundles)
+    plan = plan_trial_pages(root, site, pages, bundles, [site / "_static"])
     plan.make()
     return plan.finish()

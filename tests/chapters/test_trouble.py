@@ -1,5 +1,6 @@
 """Bad input, missing parts, interruption and killing: one message, whole bundles, no process."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -142,9 +143,11 @@ def test_an_interrupted_trial_leaves_nothing_running(project, number):
 
 def test_a_killed_chapter_run_goes_on_where_it_stopped(project):
     """kill -9 of 'sizebook run' in the middle: finished trials are kept and not measured twice."""
-    chapter = "rules-of-thumb"
+    chapter = "bindings"
     options = ("--profile", "smoke", "-p", "seed=2")
     runs = project.runs(chapter)
+    page = project.root / "book" / "chapters" / f"{chapter}.ipynb"
+    kept = page.read_bytes()
     known = set(project.bundles(chapter))
     process, family = start_run(project, "run", chapter, *options)
     deadline = time.monotonic() + 60
@@ -164,7 +167,7 @@ def test_a_killed_chapter_run_goes_on_where_it_stopped(project):
     keys = [open_bundle(path).record for path in find_bundles(runs)]
     measured_keys = [r.key for r in keys if r.trial.purpose == "measured"]
     assert len(measured_keys) == len(set(measured_keys))
-    project.sizebook("run", chapter, "--profile", "smoke", check=0)
+    page.write_bytes(kept)
 
 
 def test_a_node_that_dies_is_a_failed_trial_with_the_reason(project):
@@ -269,16 +272,13 @@ def test_a_conditioning_load_that_fails_ends_its_session(project):
     assert all("its conditioning load failed" in b.record.failure for b in bundles[1:])
 
 
-def test_of_several_conditioning_loads_the_first_is_kept(project):
-    """The trials say how long all of them lasted, and stand in their places as if it were one."""
+def conditioned_twice(project):
+    """Return a session of two trials on the null server, whose conditioning load comes twice."""
     from sizebook.lab import Setup, null_server, place
-    from sizebook.lab.measuring import opened_bench, phases_s
     from sizebook.lab.planning import Session, conditioning, plan_sessions
     from sizebook.lab.profiles import get_profile
-    from sizebook.lab.progress import Progress
     from sizebook.model.design import Design, Factor
     from sizebook.model.load import ClosedLoop, LoadProfile
-    from sizebook.store import Project, find_bundles
 
     smoke, here = get_profile("smoke"), place()
 
@@ -292,17 +292,49 @@ def test_of_several_conditioning_loads_the_first_is_kept(project):
     design = Design("d", (Factor("users", (1, 2), plot="sub"),), replicates=1, seed=1)
     (plain,) = plan_sessions("c", smoke, design, users, 0.0)
     loads = conditioning(plain.trials, 0.4) + conditioning(plain.trials, 0.7)
-    session = Session("d", 0, loads, plain.trials)
-    folder = project.root / "data" / "twice"
+    return Session("d", 0, loads, plain.trials)
+
+
+def run_session(project, session, folder):
+    """Run a session and return its bundles, which are all that is in the folder."""
+    from sizebook.lab.measuring import opened_bench
+    from sizebook.lab.progress import Progress
+    from sizebook.store import Project
+
     with opened_bench(Project(project.root), "a test") as bench:
         bundles = bench.run(session, folder, Progress("c", 2, session.planned_s()))
     assert {path.name for path in find_bundles(folder)} == {one.id for one in bundles}
+    return bundles
+
+
+def test_of_several_conditioning_loads_the_first_is_kept(project):
+    """The trials say how long all of them lasted, and stand in their places as if it were one."""
+    from sizebook.lab.measuring import phases_s
+
+    session = conditioned_twice(project)
+    bundles = run_session(project, session, project.root / "data" / "twice")
     first, *trials = (one.record for one in bundles)
-    assert first.trial == loads[0]
-    assert phases_s(bundles[0]) < loads[1].load.phases.planned_s
-    assert [one.trial for one in trials] == list(plain.trials)
+    assert first.trial == session.conditioning[0]
+    assert phases_s(bundles[0]) < session.conditioning[1].load.phases.planned_s
+    assert [one.trial for one in trials] == list(session.trials)
     assert [one.execution.position for one in (first, *trials)] == [0, 1, 2]
     assert {one.outcome for one in (first, *trials)} == {"completed"}
     assert first.execution.facts["conditioned_s"] == 0
     for one in trials:
         assert one.execution.facts["conditioned_s"] >= 0.4 + 0.7
+
+
+def test_a_second_conditioning_load_that_fails_is_kept_with_its_reason(project):
+    """Beside the first, which succeeded; the trials fail for that reason."""
+    session = conditioned_twice(project)
+    good, bad = session.conditioning
+    bad = bad.model_copy(
+        update={"load": bad.load.model_copy(update={"settings": {"colour": "red"}})}
+    )
+    session = dataclasses.replace(session, conditioning=(good, bad))
+    bundles = run_session(project, session, project.root / "data" / "second")
+    assert [one.record.trial for one in bundles] == [good, bad, *session.trials]
+    assert [one.record.outcome for one in bundles] == ["completed", *["failed"] * 3]
+    assert "colour" in bundles[1].record.failure
+    for one in bundles[2:]:
+        assert bundles[1].record.failure in one.record.failure

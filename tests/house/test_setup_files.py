@@ -1,9 +1,10 @@
-"""The lock file, the conda environment, the Debian list and pyproject agree."""
+"""The lock files, the conda environment, the Debian list and pyproject agree."""
 
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -11,44 +12,57 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def locked() -> dict[str, str]:
-    """Return package to version of the lock file."""
-    lines = (ROOT / "env" / "requirements.lock").read_text().splitlines()
+RUN, DEV = "requirements.lock", "dev.lock"
+
+
+def locked(lock: str) -> dict[str, str]:
+    """Return package to version of a lock file."""
+    lines = (ROOT / "env" / lock).read_text().splitlines()
     pins = [re.match(r"([A-Za-z0-9._-]+)==([^ ;\\]+)", line) for line in lines]
     return {canonicalize_name(pin[1]): pin[2] for pin in pins if pin}
 
 
-def declared() -> list[Requirement]:
-    """Return what pyproject asks for, development tools included."""
+def declared() -> tuple[list[Requirement], list[Requirement]]:
+    """Return what pyproject asks for: to read and measure, and to develop."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    texts = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    return [Requirement(text) for text in texts]
+    parts = project["dependencies"], project["optional-dependencies"]["dev"]
+    run, dev = ([Requirement(text) for text in part] for part in parts)
+    return run, dev
 
 
 def test_every_requirement_is_locked_within_its_bounds():
-    """What pyproject asks for is pinned in the lock file, in a version that it allows."""
-    pins = locked()
-    for requirement in declared():
-        name = canonicalize_name(requirement.name)
-        assert name in pins
-        assert requirement.specifier.contains(pins[name], prereleases=True), name
+    """What pyproject asks for is pinned in the lock files, in a version that it allows."""
+    run, dev = declared()
+    for requirements, pins in ((run, locked(RUN)), (dev, locked(RUN) | locked(DEV))):
+        for requirement in requirements:
+            name = canonicalize_name(requirement.name)
+            assert name in pins
+            assert requirement.specifier.contains(pins[name], prereleases=True), name
 
 
-def test_every_pin_has_hashes_and_no_address():
-    """The lock file pins by hash and records no download address."""
-    text = (ROOT / "env" / "requirements.lock").read_text()
+def test_what_only_developers_need_is_locked_apart():
+    """Who reads a published book installs none of it, and no package is pinned twice."""
+    run, dev = locked(RUN), locked(DEV)
+    assert set(run).isdisjoint(dev)
+    assert {"mypy", "ruff", "pytest-xdist", "kubernetes-validate"} <= set(dev)
+
+
+@pytest.mark.parametrize("lock", [RUN, DEV])
+def test_every_pin_has_hashes_and_no_address(lock):
+    """A lock file pins by hash and records no download address."""
+    text = (ROOT / "env" / lock).read_text()
     entries = [e for e in re.split(r"\n(?=[A-Za-z0-9])", text) if "==" in e]
-    assert len(entries) == len(locked())
+    assert len(entries) == len(locked(lock))
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text
 
 
 def test_conda_environment_uses_the_same_pins():
-    """Conda brings interpreter, Java, Maven and PostgreSQL; Python packages are the lock file's."""
+    """Conda brings interpreter, Java, Maven and PostgreSQL; Python packages are the locks'."""
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())
     names = [entry for entry in conda["dependencies"] if isinstance(entry, str)]
     pip = next(entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict))
-    assert pip == ["-r env/requirements.lock"]
+    assert pip == [f"-r env/{RUN}", f"-r env/{DEV}"]
     assert {name.split("=")[0] for name in names} >= {"python", "pip", "openjdk", "maven"}
     python = next(name for name in names if name.startswith("python="))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -38,7 +38,7 @@ GENERATOR = {"cpu_share", "lag_p99_ms", "lag_max_ms", "requests", "failed", "use
 
 def drawn_panel(bundle: Bundle, counters: pl.DataFrame, title: str) -> Drawn:
     """Return the one panel of that title."""
-    groups = draw_counters(bundle, Readings(counters), SPAN).groups
+    groups = draw_counters(bundle, Readings.of(counters), SPAN).groups
     found = [each for panels in groups.values() for each in panels if each.panel.title == title]
     assert len(found) == 1
     return found[0]
@@ -190,10 +190,10 @@ def test_readings_close_together_make_one_rate(bundle: Bundle) -> None:
 
 def test_what_stayed_at_zero_is_one_line(bundle: Bundle) -> None:
     """Steal of zero is told in words instead of an empty chart; unread counters are not told."""
-    found = draw_counters(bundle, Readings(usual_readings()), SPAN)
+    found = draw_counters(bundle, Readings.of(usual_readings()), SPAN)
     assert list(found.zero) == ["steal"]
     assert list(found.groups) == ["Processors", "Threads and connections", "Disk"]
-    nothing = draw_counters(bundle, Readings(usual_readings().clear()), SPAN)
+    nothing = draw_counters(bundle, Readings.of(usual_readings().clear()), SPAN)
     assert (dict(nothing.groups), list(nothing.zero)) == ({}, [])
 
 
@@ -236,7 +236,7 @@ def charts_of(bundle: Bundle, crop_ns: int | None = None) -> list[trial_charts.T
     assert course is not None
     assert found is not None
     counters = trial_charts.counter_charts(
-        draw_counters(bundle, Readings(usual_readings()), SPAN), frame
+        draw_counters(bundle, Readings.of(usual_readings()), SPAN), frame
     )
     groups = [chart for charts in counters.values() for chart in charts]
     charts = trial_charts.course_charts(course, frame)
@@ -308,7 +308,7 @@ def test_values_are_rounded_and_gaps_stay_empty(bundle: Bundle) -> None:
     """Inline data is CSV with four digits; a gap is an empty field, which Vega reads as null."""
     drawn = drawn_panel(bundle, usual_readings(), "Worker threads")
     frame = make_frame(SPAN, (), None)
-    counters = draw_counters(bundle, Readings(usual_readings()), SPAN)
+    counters = draw_counters(bundle, Readings.of(usual_readings()), SPAN)
     charts = trial_charts.counter_charts(counters, frame)["Threads and connections"]
     text = charts[0].spec["layer"][1]["data"]["values"]
     frame_read = pl.read_csv(io.StringIO(text))

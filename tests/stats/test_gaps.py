@@ -22,7 +22,7 @@ def counters(*sources):
 
 
 def gaps(frame, begin, end, interval_s=1.0):
-    found = sampling_gaps(Readings(frame), round(begin * S), round(end * S), interval_s)
+    found = sampling_gaps(Readings.of(frame), round(begin * S), round(end * S), interval_s)
     assert dict(found.schema) == GAP_COLUMNS
     return {row[0]: row[1:] for row in found.iter_rows()}
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from sizebook.model.bundle import COUNTER_COLUMNS
-from sizebook.store.counter_file import read_counters, write_counters
+from sizebook.store.counter_file import make_rows, read_series, write_counters
 from sizebook.store.tables import TableError
 
 SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
@@ -38,6 +38,11 @@ def rows_of(kinds, source="host", first_ns=10**15):
         for metric, values in kinds.items()
     ]  # fmt: skip
     return pl.concat(parts).sort("time_ns", maintain_order=True)
+
+
+def read_counters(data):
+    """Return the rows behind a file."""
+    return make_rows(read_series(data))
 
 
 def in_order(frame):
@@ -106,17 +111,19 @@ ONE = BASE["series"][0]
         {"series": [[*ONE, [1.5] * 40]]},
         {"series": [[*ONE, [1]]]},
         {"series": [[{}, *ONE[1:]]]},
+        {"series": [ONE, ONE]},
+        {"times": [[BASE["times"][0][0], -1, *BASE["times"][0][2:]]]},
         {"series": [[*ONE[:4], None, [{}] * 40]]},
     ],
 )
 def test_another_form_is_refused(change):
     """Nothing but the form that is written here is read, whatever a file says."""
     with pytest.raises(TableError, match="no form that is known"):
-        read_counters(json.dumps(BASE | change).encode())
+        read_series(json.dumps(BASE | change).encode())
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"[" * 100_000, b"\xff"])
 def test_no_json_is_refused(data):
     """Files that hold no object at all."""
     with pytest.raises(TableError):
-        read_counters(data)
+        read_series(data)

@@ -31,7 +31,7 @@ def test_series_hold_the_rows_of_the_table():
     """Each series has its own rows in the order of time; together they are all."""
     for seed in range(5):
         frame = made_up(seed)
-        series = list(Readings(frame))
+        series = list(Readings.of(frame))
         assert sum(one.asked_ns.size for one in series) == frame.height
         assert [(one.host, one.source, one.metric) for one in series] == sorted(
             set(frame.select("host", "source", "metric").cast(pl.String).iter_rows())
@@ -50,7 +50,7 @@ def test_series_hold_the_rows_of_the_table():
 
 def test_find_goes_by_the_begin_of_the_source_and_the_whole_metric():
     """A metric's name is no beginning of another one; labels are asked for."""
-    readings = Readings(made_up(1))
+    readings = Readings.of(made_up(1))
 
     def found(*question, **more):
         return [(one.host, one.source, one.metric) for one in readings.find(*question, **more)]
@@ -68,16 +68,16 @@ def test_find_goes_by_the_begin_of_the_source_and_the_whole_metric():
 def test_a_series_that_never_answered_is_not_found():
     """It is there to be counted as asked."""
     rows = [(1, "local", "host", "a", None), (2, "local", "host", "a", None)]
-    readings = Readings(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
     assert [one.asked_ns.tolist() for one in readings] == [[1, 2]]
     assert readings.find("host", "a") == []
-    assert list(Readings(pl.DataFrame(schema=SCHEMA))) == []
+    assert list(Readings.of(pl.DataFrame(schema=SCHEMA))) == []
 
 
 def test_the_answers_around_a_window():
     """The last one at its begin or before, the first one at its end or after; else none."""
     rows = [(at, "local", "host", "a", float(at)) for at in (10, 20, 30, 40)]
-    (one,) = Readings(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    (one,) = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
     assert one.around(20, 30) == (1, 2)
     assert one.around(21, 29) == (1, 2)
     assert one.around(9, 30) is None

@@ -1,7 +1,7 @@
 """Pages of trials and downloads, made by other processes while Sphinx reads and writes.
 
-Sphinx itself uses one CPU. Both follow from notebooks and bundles; the pages of trials also name
-the site's style sheets, and so are begun with the first page that is written, behind the sheets.
+Sphinx itself uses one CPU. Both follow from notebooks and bundles, and from which style sheets and
+scripts the site will have; so they are begun before the first page is read.
 """
 
 # docutils brings no types
@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 
 from sizebook.book.cited import ProjectBundles, find_cited
 from sizebook.book.downloads import write_downloads
+from sizebook.book.site import list_pages
 from sizebook.book.sphinx_nodes import find_root, open_bundles
 from sizebook.book.trial_folder import Plan, plan_trial_pages
 
@@ -33,15 +35,15 @@ class _Evidence:
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
-        self._downloads: Future[None] | None = None
-        self._plan: Plan | None = None
+        self._planned: Future[Plan] | None = None
         self._written: Iterator[None] | None = None
+        self._downloads: Future[None] | None = None
 
     def begin(self, app: Sphinx, env: BuildEnvironment, _names: list[str]) -> None:
-        """Begin with the downloads, if there is enough to do for processes of their own."""
+        """Begin, if there is enough to do for processes of their own."""
         if app.builder.format != "html":
             return
-        root, pages = find_root(env), sorted(env.found_docs)
+        root, site, pages = find_root(env), Path(app.outdir), _list_pages(env)
         if len(find_cited(root / "book", pages)) < _WORTH_PROCESSES:
             return
         # Started anew: what polars has begun in this process does not live on in a fork of it. A
@@ -49,45 +51,61 @@ class _Evidence:
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         fresh = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fresh)
-        bundles = ProjectBundles(root)
-        self._downloads = self._pool.submit(write_downloads, root, Path(app.outdir), pages, bundles)
+        planning = root, site, pages, ProjectBundles(root), _statics(app)
+        self._planned = self._pool.submit(plan_trial_pages, *planning)
+        self._downloads = self._pool.submit(write_downloads, root, site, pages, planning[3])
 
-    def plan(self, app: Sphinx, *_page: Any) -> None:
-        """Plan the pages of trials once, and begin with them."""
-        if self._plan is not None or app.builder.format != "html":
-            return
-        root = find_root(app.env)
-        pages = list(app.env.collect_relations())
-        self._plan = plan_trial_pages(root, Path(app.outdir), pages, open_bundles(root))
-        if self._pool is not None:
-            self._written = self._plan.start(self._pool)
+    def go_on(self, *_event: Any) -> None:
+        """Begin with the pages of trials as soon as they are planned."""
+        if self._written is None and self._planned is not None and self._planned.done():
+            assert self._pool is not None
+            self._written = self._planned.result().start(self._pool)
 
     def finish(self, app: Sphinx, error: Exception | None) -> None:
         """Wait for what is under way, and do here what nobody has begun."""
         try:
             if error is not None or app.builder.format != "html":
                 return
-            self.plan(app)
-            assert self._plan is not None
-            if self._written is None:
-                self._plan.make()
-            else:
-                list(self._written)
-            self._plan.finish()
-            if self._downloads is None:
-                root = find_root(app.env)
-                pages = sorted(app.env.found_docs)
-                write_downloads(root, Path(app.outdir), pages, open_bundles(root))
-            else:
-                self._downloads.result()
+            if self._planned is None or self._downloads is None:
+                _make_here(app)
+                return
+            plan = self._planned.result()
+            self.go_on()
+            assert self._written is not None
+            list(self._written)
+            plan.finish()
+            self._downloads.result()
         finally:
             if self._pool is not None:
                 self._pool.shutdown(cancel_futures=True)
+
+
+def _make_here(app: Sphinx) -> None:
+    root, site, pages = find_root(app.env), Path(app.outdir), _list_pages(app.env)
+    plan = plan_trial_pages(root, site, pages, open_bundles(root), _statics(app))
+    plan.make()
+    plan.finish()
+    write_downloads(root, site, pages, open_bundles(root))
+
+
+def _list_pages(env: BuildEnvironment) -> list[str]:
+    """Return the pages of the book in reading order."""
+    listed = list_pages(find_root(env) / "book" / "_toc.yml")
+    return [page for page in listed if page in env.found_docs]
+
+
+def _statics(app: Sphinx) -> list[Path]:
+    """Return the folders whose files will be in ``_static`` of the site."""
+    builder = app.builder
+    assert isinstance(builder, StandaloneHTMLBuilder)
+    themes = [Path(folder) / "static" for folder in builder.theme.get_theme_dirs()]
+    return [*themes, *(Path(app.confdir) / folder for folder in app.config.html_static_path)]
 
 
 def add_evidence(app: Sphinx) -> None:
     """Connect the making of trials' pages and downloads to a build."""
     evidence = _Evidence()
     app.connect("env-before-read-docs", evidence.begin)
-    app.connect("html-page-context", evidence.plan)
+    app.connect("doctree-read", evidence.go_on)
+    app.connect("html-page-context", evidence.go_on)
     app.connect("build-finished", evidence.finish)

@@ -86,15 +86,17 @@ class Plan:
         return len(self.due) + listing
 
 
-def plan_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles) -> Plan:
-    """Plan ``trials/`` of a site whose style sheets and scripts are there already.
+def plan_trial_pages(
+    root: Path, site: Path, pages: Iterable[str], bundles: ProjectBundles, statics: Sequence[Path]
+) -> Plan:
+    """Plan ``trials/`` of a site that gets its style sheets and scripts from folders ``statics``.
 
     There is a page for each bundle that a result of ``pages`` names. A bundle that is not on this
     machine, or is damaged, has a page that says so.
     """
     listed = list(pages)
     folder = site / TRIALS
-    look = find_look(root, site, listed)
+    look = find_look(root, statics, listed)
     base = hash_json([_code_stamp(), vars(look)])
     rows, due = [], []
     for each in find_cited(root / "book", listed).values():
@@ -107,7 +109,7 @@ def plan_trial_pages(root: Path, site: Path, pages: Iterable[str], bundles: Proj
             due.append(PageToMake(file, stamp, each, place, found.trouble, whole))
         rows.append(_index_row(file.name, each, found))
     if rows:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     return Plan(root, folder, look, base, rows, due)
 
 

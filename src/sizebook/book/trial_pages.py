@@ -73,17 +73,22 @@ class PageToMake:
     """Whether the checksums of all its files hold."""
 
 
-def find_look(root: Path, site: Path, pages: Iterable[str]) -> Look:
-    """Return what the built site offers to its trial pages; what it lacks is left empty."""
+def find_look(root: Path, statics: Sequence[Path], pages: Iterable[str]) -> Look:
+    """Return what a site that is made from these folders offers to its trial pages.
+
+    What they lack is left empty.
+    """
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    static = site / "_static"
-    there = [sheet for sheet in _SHEETS if (static / sheet).exists()]
-    vega = [file.name for file in sorted(static.glob("sizebook-vega-*.js"))]
+
+    def offered(name: str) -> bool:
+        return any((folder / name).exists() for folder in statics)
+
+    vega = sorted(file.name for folder in statics for file in folder.glob("sizebook-vega-*.js"))
     return Look(
         book=str(config.get("title", "Sizebook")),
-        sheets=there,
-        logo="logo.svg" if (static / "logo.svg").exists() else "",
-        icon="favicon.svg" if (static / "favicon.svg").exists() else "",
+        sheets=[sheet for sheet in _SHEETS if offered(sheet)],
+        logo="logo.svg" if offered("logo.svg") else "",
+        icon="favicon.svg" if offered("favicon.svg") else "",
         vega=vega[-1] if vega else "",
         rules=next((f"{page}.html" for page in pages if _shows_rules(root, page)), ""),
     )

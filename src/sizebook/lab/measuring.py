@@ -183,7 +183,8 @@ class Bench:
                         progress.step("conditioning", planned_s=spent_s)
                         started.stack.spread(self.host.cpus)
                         loads = session.conditioning
-                        conditioned.append(self._condition(started, loads, folder, due[0]))
+                        for bundle in self._condition(started, loads, folder, due[0]):
+                            conditioned.append(bundle)
                         progress.add_phases(started.conditioned_s)
                         spent_s = sum(spec.load.phases.planned_s for spec in loads)
                     started.stack.pin()
@@ -211,14 +212,14 @@ class Bench:
 
     def _condition(
         self, started: _Started, loads: Sequence[TrialSpec], folder: Path, first: TrialSpec
-    ) -> Bundle:
+    ) -> Iterator[Bundle]:
         """Load a fresh stack until it has settled as far as its first trial asks for.
 
-        Returns the bundle of the first load; nothing is kept of others unless they fail.
+        Gives the bundle of the first load; nothing is kept of others unless they fail.
         """
         trial_s = first.load.phases.measured_s
         started.settling = Settling(trial_s, is_last=len(loads) == 1)
-        bundle = self.trial(started, loads[0], folder, then=first if len(loads) == 1 else None)
+        yield self.trial(started, loads[0], folder, then=first if len(loads) == 1 else None)
         for spec in loads[1:]:
             started.settling = Settling(trial_s, is_last=spec is loads[-1])
             further = self._look_ahead(started, spec)
@@ -227,7 +228,6 @@ class Bench:
                 raise _SessionLost(_store(further, folder))
             shutil.rmtree(further.out, ignore_errors=True)
         started.settling = None
-        return bundle
 
     def _give_up(
         self, due: Sequence[TrialSpec], reason: str, folder: Path, progress: Progress

@@ -16,7 +16,7 @@ import polars as pl
 from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError
 from sizebook.store.columns import ColumnStore, RequestColumns
-from sizebook.store.counter_file import COUNTER_FILE, read_counters
+from sizebook.store.counter_file import COUNTER_FILE, make_rows, read_series
 from sizebook.store.digest import read_digests
 from sizebook.store.left_out import (
     HISTOGRAMS,
@@ -39,7 +39,7 @@ from sizebook.store.tables import (
     UNREADABLE,
     TableError,
     TimeRange,
-    check_table,
+    check_series,
     count_rows,
     read_table,
 )
@@ -140,14 +140,7 @@ class Bundle:
     @cached_property
     def counters(self) -> pl.DataFrame:
         """One row a reading, columns as in ``model.bundle.COUNTER_COLUMNS``."""
-        if COUNTER_FILE not in self.instead:
-            return self._table(COUNTERS)
-        verify_file(self, COUNTER_FILE)
-        data = _read_small(self.path, COUNTER_FILE, MOST_BYTES[".json"])
-        try:
-            return check_table(read_counters(data), self._times)
-        except TableError as error:
-            raise damaged(self.id, f"{COUNTER_FILE} with {error}") from error
+        return make_rows(self.readings) if COUNTER_FILE in self.instead else self._table(COUNTERS)
 
     @property
     def has_counters(self) -> bool:
@@ -168,7 +161,14 @@ class Bundle:
     @cached_property
     def readings(self) -> Readings:
         """The same readings by series, each with its times and values as arrays."""
-        return Readings(self.counters)
+        if COUNTER_FILE not in self.instead:
+            return Readings.of(self.counters)
+        verify_file(self, COUNTER_FILE)
+        data = _read_small(self.path, COUNTER_FILE, MOST_BYTES[".json"])
+        try:
+            return Readings(check_series(read_series(data), self._times))
+        except TableError as error:
+            raise damaged(self.id, f"{COUNTER_FILE} with {error}") from error
 
     @property
     def schedule(self) -> pl.DataFrame:

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ _DIGITS = (0, 2, 3, 6, 9)
 _MOST_OFF = 1 << 16
 _MOST_WHOLE = 2.0**53
 _NONE = np.array([], dtype=np.int64)
+_NO_VALUES = np.array([], dtype=np.float64)
 _UNREADABLE = (
     ValueError,
     KeyError,
@@ -40,7 +43,6 @@ _UNREADABLE = (
     IndexError,
     RecursionError,
     OverflowError,
-    pl.exceptions.PolarsError,
 )
 
 
@@ -56,13 +58,21 @@ class _Told:
     values: list[Any]
     off: list[int] = field(default_factory=list)
 
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """Host, source and metric."""
+        words = self.host, self.source, self.metric
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError("names that are none")
+        return words
+
 
 def write_counters(counters: pl.DataFrame) -> bytes:
     """Return the bytes of a ``counters.json`` with the rows of ``counters.parquet``."""
     times: dict[bytes, int] = {}
     told: list[list[int]] = []
     series: list[list[Any]] = []
-    for one in Readings(counters):
+    for one in Readings.of(counters):
         key = one.asked_ns.tobytes()
         if key not in times:
             times[key] = len(told)
@@ -72,28 +82,46 @@ def write_counters(counters: pl.DataFrame) -> bytes:
     return (json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
-def read_counters(data: bytes) -> pl.DataFrame:
-    """Return the rows behind a ``counters.json``, in the order of time.
+def read_series(data: bytes) -> list[Series]:
+    """Return the series behind a ``counters.json``, by host, source and metric.
 
-    Values and words are not looked at further. Raises TableError for another form.
+    Values, times and words are not looked at further. Raises TableError for another form.
     """
     try:
         content = json.loads(data)
         if {name: content[name] for name in _FORMAT} != _FORMAT:
             raise ValueError("another format or version")
         times = [_sums(steps) for steps in content["times"]]
-        series = [_Told(*one) for one in content["series"]]
-        values = [_values(one, times[one.times].size) for one in series]
-        lengths = [each.size for each in values]
-        columns = {
-            "time_ns": np.concatenate([_NONE, *(times[one.times] for one in series)]),
-            "host": _words([one.host for one in series], lengths),
-            "source": _words([one.source for one in series], lengths),
-            "metric": _words([one.metric for one in series], lengths),
-            "value": pl.Series(np.concatenate([_NONE, *values]), dtype=pl.Float64).fill_nan(None),
-        }
+        if any(bool((np.diff(each) < 0).any()) for each in times):
+            raise ValueError("times that go back")
+        told = [_Told(*one) for one in content["series"]]
+        asked = [times[one.times] for one in told]
+        answers = _answers(told, [each.size for each in asked])
+        series = [
+            Series(*one.name, asked_ns, values)
+            for one, asked_ns, values in zip(told, asked, answers, strict=True)
+        ]
+        series.sort(key=lambda one: (one.host, one.source, one.metric))
+        names = [(one.host, one.source, one.metric) for one in series]
+        if twice := [name for name, then in pairwise(names) if name == then]:
+            raise ValueError(f"{twice[0]} twice")
     except _UNREADABLE as error:
         raise TableError(f"no form that is known ({str(error)[:100]})") from error
+    return series
+
+
+def make_rows(series: Iterable[Series]) -> pl.DataFrame:
+    """Return series as rows with the columns of ``counters.parquet``, in the order of time."""
+    listed = list(series)
+    lengths = [one.asked_ns.size for one in listed]
+    answers = np.concatenate([_NO_VALUES, *(one.answers for one in listed)])
+    columns = {
+        "time_ns": np.concatenate([_NONE, *(one.asked_ns for one in listed)]),
+        "host": _words([one.host for one in listed], lengths),
+        "source": _words([one.source for one in listed], lengths),
+        "metric": _words([one.metric for one in listed], lengths),
+        "value": pl.Series(answers).fill_nan(None),
+    }
     return pl.DataFrame(columns).sort("time_ns", maintain_order=True)
 
 
@@ -117,21 +145,31 @@ def _tell(one: Series) -> list[Any]:
     return [best[0], _steps(best[1]), best[2].tolist()]
 
 
-def _values(one: _Told, height: int) -> NDArray[np.float64]:
-    if one.digits is None:
-        values = np.array([np.nan if v is None else v for v in one.values], dtype=np.float64)
-    else:
-        if one.digits not in _DIGITS:
-            raise ValueError(f"values with {str(one.digits)[:20]} digits")
-        values = _sums(one.values).astype(np.float64) / 10.0**one.digits
-    if values.shape != (height,):
-        raise ValueError(f"{values.size} values at {height} times")
-    if not one.off:
-        return values
-    off = _whole(one.off)
-    if off.shape != values.shape:
-        raise ValueError(f"{off.size} of {values.size} values off")
-    return (values.view(np.int64) + off).view(np.float64)
+def _answers(told: Sequence[_Told], heights: Sequence[int]) -> list[NDArray[np.float64]]:
+    """Return the values of all series, added up together: a trial has hundreds of short ones."""
+    stepped = [one for one in told if one.digits is not None]
+    if other := [one.digits for one in stepped if one.digits not in _DIGITS]:
+        raise ValueError(f"values with {str(other[0])[:20]} digits")
+    lengths = np.array([len(one.values) for one in stepped], dtype=np.int64)
+    sums = _sums([0, *chain.from_iterable(one.values for one in stepped)])
+    ends = np.cumsum(lengths)
+    whole = sums[1:] - np.repeat(sums[ends - lengths], lengths)
+    scales = np.array([10.0**one.digits for one in stepped if one.digits is not None])
+    parts = iter(np.split(whole.astype(np.float64) / np.repeat(scales, lengths), ends[:-1]))
+    answers = [_plain(one.values) if one.digits is None else next(parts) for one in told]
+    for one, height, found in zip(told, heights, answers, strict=True):
+        if found.shape != (height,):
+            raise ValueError(f"{found.size} values at {height} times")
+        if one.off:
+            off = _whole(one.off)
+            if off.shape != found.shape:
+                raise ValueError(f"{off.size} of {found.size} values off")
+            found.view(np.int64)[:] += off
+    return answers
+
+
+def _plain(values: list[Any]) -> NDArray[np.float64]:
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
 
 def _words(words: list[str], lengths: list[int]) -> pl.Series:

@@ -6,7 +6,7 @@ in order once, here, instead of being searched each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,9 +56,14 @@ class Series:
 class Readings:
     """All series of a bundle, by host, source and metric."""
 
-    def __init__(self, counters: pl.DataFrame) -> None:
-        """Take a frame with the columns of ``counters.parquet``, in any order of rows."""
-        self._series = tuple(_divide(counters))
+    def __init__(self, series: Iterable[Series]) -> None:
+        """Take series in that order, no two of one counter."""
+        self._series = tuple(series)
+
+    @classmethod
+    def of(cls, counters: pl.DataFrame) -> Readings:
+        """Return the series of ``counters.parquet``, whose rows may come in any order."""
+        return cls(_divide(counters))
 
     def __iter__(self) -> Iterator[Series]:
         return iter(self._series)
@@ -68,12 +73,23 @@ class Readings:
 
         ``metric`` is the whole name; with ``labels`` the name without one, and all of them match.
         """
-        found = [one for one in self._series if one.source.startswith(source)]
-        if labels:
-            found = [one for one in found if one.metric.partition("/")[0] == metric]
-        else:
-            found = [one for one in found if one.metric == metric]
-        return [one for one in found if one.values.size]
+        found = (self._without_label if labels else self._by_metric).get(metric, ())
+        return [one for one in found if one.source.startswith(source) and one.values.size]
+
+    @cached_property
+    def _by_metric(self) -> dict[str, list[Series]]:
+        return _group(self._series, lambda one: one.metric)
+
+    @cached_property
+    def _without_label(self) -> dict[str, list[Series]]:
+        return _group(self._series, lambda one: one.metric.partition("/")[0])
+
+
+def _group(series: Iterable[Series], name: Callable[[Series], str]) -> dict[str, list[Series]]:
+    groups: dict[str, list[Series]] = {}
+    for one in series:
+        groups.setdefault(name(one), []).append(one)
+    return groups
 
 
 def _divide(counters: pl.DataFrame) -> Iterator[Series]:

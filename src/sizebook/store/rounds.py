@@ -12,7 +12,9 @@ import os
 import re
 import secrets
 import shutil
+import threading
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,6 +39,7 @@ BORROWED = "borrowed"
 """Folder of a pack with digests of other chapters' trials: ``CHAPTER/BUNDLE/SHA256.json``."""
 MOST_PUBLISHED_BYTES = 20_000_000
 """All of ``data/published``: a clone of the book must stay small."""
+_UNPACKING = threading.Lock()
 _MOST_RECORD_BYTES = 4 * 2**20
 _NAME = re.compile(r"\d{4}-\d\d-\d\d(-[a-z0-9]+)*")
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -195,17 +198,24 @@ def open_published(project: Project, rounds: Iterable[Round] | None = None) -> P
 def unpack_together(chosen: Mapping[str, Published], into: Path) -> Path:
     """Unpack packs side by side into a folder below ``into`` that is named after them; return it.
 
-    One that is there already is used as it is.
+    One that is there already is used as it is; of threads that ask at the same time one unpacks.
     """
     names = sorted(f"{chapter} {each.pack.sha256}" for chapter, each in chosen.items())
     folder = into / hashlib.sha256("\n".join(names).encode()).hexdigest()[:20]
-    if folder.is_dir():
-        return folder
-    partial = into / f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
+    with _UNPACKING:
+        return folder if folder.is_dir() else _unpack_into(folder, chosen)
+
+
+def _unpack_into(folder: Path, chosen: Mapping[str, Published]) -> Path:
+    partial = folder.with_name(f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}")
+
+    def unpack_one(chapter: str) -> None:
+        unpack(chosen[chapter].path, partial / chapter)
+        _take_pages(partial, chapter)
+
     try:
-        for chapter, each in chosen.items():
-            unpack(each.path, partial / chapter)
-            _take_pages(partial, chapter)
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(unpack_one, chosen))
         for chapter in chosen:
             _hand_out(partial, chapter)
         try:
@@ -221,7 +231,7 @@ def unpack_together(chosen: Mapping[str, Published], into: Path) -> Path:
 def _take_pages(folder: Path, chapter: str) -> None:
     page = folder / chapter / PAGES / f"{chapter}.ipynb"
     if page.is_file():
-        (folder / PAGES).mkdir(exist_ok=True)
+        (folder / PAGES).mkdir(parents=True, exist_ok=True)
         page.rename(folder / PAGES / page.name)
 
 

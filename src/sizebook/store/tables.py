@@ -8,12 +8,14 @@ sums fit into 64 bits and windows into memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sizebook.model.bundle import (
     COUNTER_COLUMNS,
@@ -22,6 +24,7 @@ from sizebook.model.bundle import (
     REQUEST_COLUMNS,
     SCHEDULE_COLUMNS,
 )
+from sizebook.store.readings import Series
 from sizebook.store.words import distinct_words
 
 REQUESTS = "requests.parquet"
@@ -109,12 +112,25 @@ def read_table(file: Path, times: TimeRange, columns: Sequence[str] | None = Non
         hive_partitioning=False,
         use_statistics=False,
     )
-    return check_table(frame, times)
-
-
-def check_table(frame: pl.DataFrame, times: TimeRange) -> pl.DataFrame:
-    """Return a table whose values were checked, as ``read_table`` does."""
     return frame.with_columns(_checked(series, times) for series in frame.iter_columns())
+
+
+def check_series(series: Sequence[Series], times: TimeRange) -> list[Series]:
+    """Return the readings of a table by series, checked as ``read_table`` does.
+
+    One that is not a finite number is not a number. Raises TableError.
+    """
+    for name in ("host", "source", "metric"):
+        _check_words(name, {getattr(one, name) for one in series})
+    parts = {id(one.asked_ns): one.asked_ns for one in series if one.asked_ns.size}
+    _check_range("time_ns", list(parts.values()), times)
+    return [_finite(one) for one in series]
+
+
+def _finite(one: Series) -> Series:
+    if not np.isinf(one.answers).any():
+        return one
+    return replace(one, answers=np.where(np.isinf(one.answers), np.nan, one.answers))
 
 
 def _checked(series: pl.Series, times: TimeRange) -> pl.Series:
@@ -124,18 +140,11 @@ def _checked(series: pl.Series, times: TimeRange) -> pl.Series:
     if series.null_count():
         raise TableError(f"{series.null_count()} rows without {name}")
     if series.dtype == pl.Categorical:
-        _check_words(series)
-        return series
-    least, most = _RANGES.get(name, (None, None))
-    if name in _WITHIN_TRIAL:
-        least, most = times.least_ns, times.most_ns
-    if least is None or most is None or series.is_empty():
-        return series
-    # Not the series' own ends: polars believes a file that says it is sorted.
-    parts = [part.to_numpy() for part in series.get_chunks() if len(part)]
-    low, high = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
-    if low < least or high > most:
-        raise TableError(f"{name} from {low} to {high}, expected {least} to {most}")
+        _check_words(name, distinct_words(series).values())
+    else:
+        # Not the series' own ends: polars believes a file that says it is sorted.
+        parts = [part.to_numpy() for part in series.get_chunks() if len(part)]
+        _check_range(name, parts, times)
     return series
 
 
@@ -143,12 +152,22 @@ def _has_no_numbers(series: pl.Series) -> bool:
     return not bool(np.isfinite(series.drop_nulls().to_numpy()).all())
 
 
-def _check_words(series: pl.Series) -> None:
-    words = list(distinct_words(series).values())
+def _check_range(name: str, parts: Sequence[NDArray[Any]], times: TimeRange) -> None:
+    least, most = _RANGES.get(name, (None, None))
+    if name in _WITHIN_TRIAL:
+        least, most = times.least_ns, times.most_ns
+    if least is None or most is None or not parts:
+        return
+    low, high = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
+    if low < least or high > most:
+        raise TableError(f"{name} from {low} to {high}, expected {least} to {most}")
+
+
+def _check_words(name: str, words: Collection[str]) -> None:
     if len(words) > MOST_WORDS:
-        raise TableError(f"{len(words)} different words as {series.name}, at most {MOST_WORDS}")
+        raise TableError(f"{len(words)} different words as {name}, at most {MOST_WORDS}")
     longest = max(map(len, words), default=0)
     if longest > LONGEST_WORD:
-        raise TableError(f"a word of {longest} characters as {series.name}, at most {LONGEST_WORD}")
-    if series.name == "phase" and (other := set(words) - set(PHASES)):
+        raise TableError(f"a word of {longest} characters as {name}, at most {LONGEST_WORD}")
+    if name == "phase" and (other := set(words) - set(PHASES)):
         raise TableError(f"the phase {min(other)[:80]!r}")
