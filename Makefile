@@ -20,7 +20,7 @@ setup:  ## install what is missing: Python packages by hash, the stack's build, 
 
 book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published: none) and build
 	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)
-	@$(SIZEBOOK) build $(if $(FROM),--from $(FROM))
+	@$(SIZEBOOK) build $(if $(FROM),--fill)
 
 chapter: setup  ## measure one chapter and build: make chapter CHAPTER=odata-rest PROFILE=quick
 	@$(SIZEBOOK) run $(or $(CHAPTER),$(error name the chapter: make chapter CHAPTER=odata-rest)) \

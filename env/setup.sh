@@ -83,6 +83,7 @@ else
   if [ ${#due[@]} -gt 0 ]; then
     say "installing the locked Python packages into $venv"
     "$python" -m venv "$venv"
+    install --require-hashes -r env/pip.lock
     install_locked "${due[@]}"
     install --no-build-isolation -e .
     for lock in "${due[@]}"; do cp "$lock" "$venv/.sizebook-${lock##*/}"; done

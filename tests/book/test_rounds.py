@@ -6,6 +6,7 @@ import json
 import shutil
 import socket
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,7 +37,7 @@ from sizebook.report import measures
 from sizebook.report.trial_frame import find_span
 from sizebook.report.trial_windows import show_requests
 from sizebook.stats.histograms import read_interval_log
-from sizebook.store import Project, find_bundles, open_bundle
+from sizebook.store import Project, find_bundles, open_bundle, rounds
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
 from sizebook.store.rounds import BORROWED, find_rounds, list_rounds, open_published
@@ -84,6 +85,18 @@ def published(measured, tmp_path_factory):
     shutil.rmtree(project.runs)
     shutil.rmtree(project.chapters)
     return project.root
+
+
+def test_of_threads_that_open_a_round_at_once_one_unpacks(published, tmp_path, monkeypatch):
+    """All of them read the same folder."""
+    project, unpacked = copy(published, tmp_path), []
+    shutil.rmtree(project.state / "published", ignore_errors=True)
+    monkeypatch.setattr(
+        rounds, "unpack", lambda *each: (unpacked.append(each[0].name), unpack(*each))
+    )
+    with ThreadPoolExecutor(4) as pool:
+        views = set(pool.map(lambda _: open_published(project), range(4)))
+    assert len(views) == len(unpacked) == 1
 
 
 def test_a_published_page_is_proved_by_bundles_without_rows(published, measured):

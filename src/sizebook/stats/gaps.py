@@ -97,10 +97,9 @@ def sampling_gaps(
         raise ValueError(f"a window of {end_ns - begin_ns} ns, an interval of {interval_s} s")
     readings, window = list(readings), (begin_ns, end_ns)
     best: dict[str, _Look] = {}
-    looked_at: set[tuple[str, tuple[bytes, ...]]] = set()
+    looked_at: set[tuple[object, ...]] = set()
     for (source, _), parts in _by_metric(readings).items():
-        times = (at for one in parts for at in (one.asked_ns, one.times_ns))
-        moments = source, tuple(at.tobytes() for at in times)
+        moments = source, *[(one.asked_ns.tobytes(), one.times_ns.tobytes()) for one in parts]
         if moments in looked_at:  # most metrics of a source are read at the same times
             continue
         looked_at.add(moments)

@@ -98,7 +98,7 @@ def read_series(data: bytes) -> list[Series]:
         asked = [times[one.times] for one in told]
         answers = _answers(told, [each.size for each in asked])
         series = [
-            Series(*one.name, asked_ns, values)
+            Series(*one.name, asked_ns, values, always=one.digits is not None and not one.off)
             for one, asked_ns, values in zip(told, asked, answers, strict=True)
         ]
         series.sort(key=lambda one: (one.host, one.source, one.metric))

@@ -27,24 +27,26 @@ class Series:
     """When it was asked, CLOCK_MONOTONIC."""
     answers: NDArray[np.float64]
     """What it said; not a number where it did not answer."""
+    always: bool = False
+    """Whether it is known that it answered each time; False: to be looked for."""
 
     @cached_property
     def times_ns(self) -> NDArray[np.int64]:
         """When it answered."""
-        return self.asked_ns if self._all else self.asked_ns[self._answered]
+        return self.asked_ns if self._always else self.asked_ns[self._answered]
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """What it answered."""
-        return self.answers if self._all else self.answers[self._answered]
+        return self.answers if self._always else self.answers[self._answered]
 
     @cached_property
     def _answered(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.answers)
 
     @cached_property
-    def _all(self) -> bool:
-        return bool(self._answered.all())
+    def _always(self) -> bool:
+        return self.always or bool(self._answered.all())
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None."""
@@ -104,7 +106,8 @@ def _divide(counters: pl.DataFrame) -> Iterator[Series]:
     firsts = np.concatenate(([0], np.flatnonzero(changes) + 1))
     ends = [*firsts[1:].tolist(), times.size]
     words = [column.gather(order[firsts]).cast(pl.String).to_list() for column in names]
+    always = counters["value"].null_count() == 0
     times, answers = times[order], counters["value"].to_numpy()[order]
     parts = sorted(zip(*words, firsts.tolist(), ends, strict=True))
     for host, source, metric, first, end in parts:
-        yield Series(host, source, metric, times[first:end], answers[first:end])
+        yield Series(host, source, metric, times[first:end], answers[first:end], always)

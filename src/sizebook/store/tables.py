@@ -128,7 +128,7 @@ def check_series(series: Sequence[Series], times: TimeRange) -> list[Series]:
 
 
 def _finite(one: Series) -> Series:
-    if not np.isinf(one.answers).any():
+    if one.always or not np.isinf(one.answers).any():
         return one
     return replace(one, answers=np.where(np.isinf(one.answers), np.nan, one.answers))
 
