@@ -8,6 +8,9 @@ FROM ?=
 SOURCE ?= $(or $(FROM),measure)
 ARGS ?=
 VENV ?= .venv
+# Compiled modules are kept in $(VENV) whatever the caller prefers elsewhere: set-up compiles none of
+# them, and each process would compile all that it imports again, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 # An active conda environment made from environment.yml is used as it is.
 BIN := $(if $(filter sizebook,$(CONDA_DEFAULT_ENV)),$(CONDA_PREFIX)/bin,$(VENV)/bin)
 SIZEBOOK := $(BIN)/sizebook
