@@ -8,6 +8,7 @@ Folds are HTML in which every text from data is escaped.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -151,10 +152,16 @@ def _cells(records: Sequence[Record]) -> list[Row]:
     parts = [
         f"<details class='sb-cell'><summary>code cell {number}"
         f"{f' ({_code(each.cell_id)})' if each.cell_id else ''}</summary>"
-        f"{highlight(each.cell_source, PythonLexer(), HtmlFormatter())}</details>"
+        f"{_highlight(each.cell_source)}</details>"
         for number, each in sorted(cells.items())
     ]
     return [("cell" if len(cells) == 1 else "cells", "".join(parts))]
+
+
+@functools.lru_cache(maxsize=256)
+def _highlight(source: str) -> str:
+    """Give a cell's code in colours; a cell that makes many results is asked for with each."""
+    return str(highlight(source, PythonLexer(), HtmlFormatter()))
 
 
 def _sources(sources: Sequence[Mapping[str, str]], notebook: str, place: Place) -> str:
