@@ -328,13 +328,16 @@ def test_a_second_conditioning_load_that_fails_is_kept_with_its_reason(project):
     """Beside the first, which succeeded; the trials fail for that reason."""
     session = conditioned_twice(project)
     good, bad = session.conditioning
-    bad = bad.model_copy(
-        update={"load": bad.load.model_copy(update={"settings": {"colour": "red"}})}
-    )
+    bad = bad.model_copy(update={"load": bad.load.model_copy(update={"locustfile": "broken.py"})})
     session = dataclasses.replace(session, conditioning=(good, bad))
-    bundles = run_session(project, session, project.root / "data" / "second")
+    broken = project.root / "locustfiles" / "broken.py"
+    broken.write_text("raise ValueError('SYNTHETIC')\n")
+    try:
+        bundles = run_session(project, session, project.root / "data" / "second")
+    finally:
+        broken.unlink()
     assert [one.record.trial for one in bundles] == [good, bad, *session.trials]
     assert [one.record.outcome for one in bundles] == ["completed", *["failed"] * 3]
-    assert "colour" in bundles[1].record.failure
+    assert "SYNTHETIC" in bundles[1].record.failure
     for one in bundles[2:]:
         assert bundles[1].record.failure in one.record.failure
