@@ -51,9 +51,9 @@ class _Evidence:
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         fresh = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fresh)
-        planning = root, site, pages, ProjectBundles(root), _statics(app)
-        self._planned = self._pool.submit(plan_trial_pages, *planning)
-        self._downloads = self._pool.submit(write_downloads, root, site, pages, planning[3])
+        about = root, site, pages, ProjectBundles(root)
+        self._planned = self._pool.submit(plan_trial_pages, *about, _statics(app))
+        self._downloads = self._pool.submit(write_downloads, *about)
 
     def go_on(self, *_event: Any) -> None:
         """Begin with the pages of trials as soon as they are planned."""
