@@ -63,7 +63,7 @@ def test_a_connector_pays_what_it_says(project):
 @pytest.mark.parametrize(
     ("chapter", "experiment", "factor", "killed"),
     [
-        ("connectors", "killed", "connector", {"soap", "rpc", "logged"}),
+        ("connectors", "killed", "connector", {"logged"}),
         ("events", "restart", "killed", {"node", "broker"}),
     ],
 )
