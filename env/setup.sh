@@ -41,27 +41,25 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 
-install() {  # modules are compiled when first used, and the lock names all there is to install
-  "$bin/python" -m pip install -q --disable-pip-version-check --no-deps --no-compile "$@"
+# uv installs in seconds what takes pip half a minute. It reads no settings of pip's, so it is told
+# where pip looks; where it cannot install (no wheel for this system, another kind of index), pip does.
+make_venv() {
+  "$python" -m venv --without-pip "$venv"
+  "$python" -m pip --python "$bin/python" install "${quiet[@]}" "${installer[@]}" 2>/dev/null || {
+    "$bin/python" -m ensurepip >/dev/null 2>&1 ||
+      stop "found no pip for $("$python" --version); expected venv with ensurepip (python3-venv)"
+    "$bin/python" -m pip install "${quiet[@]}" "${installer[@]}" 2>/dev/null || true
+  }
 }
 
-# What locks name depends on nothing else, so four quarters of it are installed at a time: one
-# unpacks while another waits for the network. What venv brought goes before it is replaced, or two
-# would replace it.
-install_locked() {  # lock files
-  local parts part jobs=() failed=0
-  if grep -q '^setuptools==' "$@"; then
-    "$bin/python" -m pip uninstall -q -y setuptools 2>/dev/null || true
-  fi
-  parts=$(mktemp -d)
-  awk -v to="$parts/" '/^[^ #]/ { n++ } n { print > (to n % 4) }' "$@"
-  for part in "$parts"/*; do
-    install --require-hashes -r "$part" &
-    jobs+=("$!")
-  done
-  for part in "${jobs[@]}"; do wait "$part" || failed=1; done
-  rm -rf "$parts"
-  [ "$failed" = 0 ] || stop "the locked Python packages could not be installed; see above"
+install() {  # modules are compiled when first used, and a lock names all there is to install
+  local index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-}}
+  [ -n "$index" ] || index=$("$bin/python" -m pip config get global.index-url 2>/dev/null || true)
+  UV_DEFAULT_INDEX=$index "$bin/uv" pip install -q --python "$bin/python" --no-deps "$@" \
+    2>"$venv/.uv" || "$bin/python" -m pip install "${quiet[@]}" --no-deps --no-compile "$@" || {
+    cat "$venv/.uv" >&2
+    stop "the Python packages could not be installed; see above"
+  }
 }
 
 # 2. Python packages, by hash. An active conda environment named sizebook is used as it is.
@@ -72,6 +70,7 @@ if [ "${CONDA_DEFAULT_ENV:-}" = sizebook ]; then
 else
   bin=$venv/bin
   python=${PYTHON:-python3}
+  quiet=(-q --disable-pip-version-check) installer=(--require-hashes -r env/installer.lock)
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     stop "found $("$python" --version); expected Python 3.11 or later; set PYTHON to one"
   due=()
@@ -82,9 +81,8 @@ else
   done
   if [ ${#due[@]} -gt 0 ]; then
     say "installing the locked Python packages into $venv"
-    "$python" -m venv "$venv"
-    install --require-hashes -r env/pip.lock
-    install_locked "${due[@]}"
+    [ -x "$bin/pip" ] || make_venv
+    install --require-hashes "${due[@]/#/--requirement=}"
     install --no-build-isolation -e .
     for lock in "${due[@]}"; do cp "$lock" "$venv/.sizebook-${lock##*/}"; done
   fi

@@ -47,7 +47,7 @@ def test_what_only_developers_need_is_locked_apart():
     assert {"mypy", "ruff", "pytest-xdist", "kubernetes-validate"} <= set(dev)
 
 
-@pytest.mark.parametrize("lock", [RUN, DEV, "pip.lock"])
+@pytest.mark.parametrize("lock", [RUN, DEV, "installer.lock"])
 def test_every_pin_has_hashes_and_no_address(lock):
     """A lock file pins by hash and records no download address."""
     text = (ROOT / "env" / lock).read_text()
