@@ -16,7 +16,9 @@ words, and warn when the data do not bear them; the book is built with warnings 
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -154,14 +156,21 @@ def _find(env: BuildEnvironment, claim_id: str, location: Any) -> LedgerRow | No
 def read_rows(env: BuildEnvironment, location: Any) -> list[LedgerRow]:
     """Return the ledger; the page is read again when something changes that it is made from."""
     root = find_root(env)
-    pages = _pages(env, root)
-    for path in _sources(root, pages):
+    pages = tuple(_pages(env, root))
+    sources = _sources(root, pages)
+    for path in sources:
         env.note_dependency(str(path))
     try:
-        return read_ledger(root, pages)
+        return _read_once(root, pages, tuple(path.stat().st_mtime_ns for path in sources))
     except UserError as error:
         _warn(env, "ledger", str(error), location)
         return []
+
+
+@functools.lru_cache(maxsize=1)
+def _read_once(root: Path, pages: tuple[str, ...], _made_ns: tuple[int, ...]) -> list[LedgerRow]:
+    """Return the ledger that dozens of claims in the texts of a book ask for."""
+    return read_ledger(root, pages)
 
 
 def _pages(env: BuildEnvironment, root: Path) -> list[str]:
@@ -169,7 +178,7 @@ def _pages(env: BuildEnvironment, root: Path) -> list[str]:
     return list_pages(toc) if toc.exists() else sorted(env.found_docs)
 
 
-def _sources(root: Path, pages: list[str]) -> list[Path]:
+def _sources(root: Path, pages: Sequence[str]) -> list[Path]:
     tables = sorted((root / "data" / "claims").glob("*.csv"))
     tables += [root / "data" / "reported" / "claims.csv", root / "book" / "_toc.yml"]
     notebooks = [root / "book" / f"{page}.ipynb" for page in pages]

@@ -42,7 +42,7 @@ _INDEX = "index.html"
 _STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
 _STAMP_WITHIN = 600
 _ORDER = ("chapter", "experiment", "label", "block", "file")
-_AT_A_TIME = 16
+_AT_A_TIME = 40
 """Pages that a process makes before it takes others; their GC logs are read together."""
 
 

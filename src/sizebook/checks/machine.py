@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from sizebook.checks.facts import counter_change, measured_mark
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.bundle import HostRun
@@ -118,13 +116,17 @@ def readings(bundle: Bundle) -> Answer:
     mark, interval_s = measured_mark(bundle), bundle.record.trial.probe_interval_s
     gaps = sampling_gaps(bundle.readings, mark.begin_ns, mark.end_ns, interval_s)
     killed = {event.node for event in bundle.record.execution.events}
-    theirs = pl.col("source").str.split("/").list.last().is_in(list(killed))
-    due = gaps.filter((pl.col("due") > 0) & ~theirs)
-    if due.is_empty():
+    due = [
+        row
+        for row in gaps.iter_rows(named=True)
+        if row["due"] > 0 and row["source"].rpartition("/")[2] not in killed
+    ]
+    if not due:
         raise DoesNotApply(f"no reading is due within the phase at one in {interval_s:g} s")
-    worst = due.sort(pl.col("missed") / pl.col("due"), descending=True).row(0, named=True)
+    worst = max(due, key=lambda row: row["missed"] / row["due"])
     share = worst["missed"] / worst["due"]
-    numbers = {"share": share, "missed": float(due["missed"].sum()), "due": float(due["due"].sum())}
+    sums = {name: float(sum(row[name] for row in due)) for name in ("missed", "due")}
+    numbers = {"share": share, **sums}
     text = f"{worst['missed']} of {worst['due']} readings of {worst['source']} are missing"
     if share <= MISSED_LIMIT:
         return Answer(True, text, numbers)

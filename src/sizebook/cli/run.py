@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from sizebook.book.notebooks import ProgressLine, RunOutcome
 
 
+_BESIDE = 3
+"""Chapters taken as published at a time; of two or three a notebook is executed for that."""
+
+
 def run(
     chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
     profile: str = typer.Option("quick", help="smoke, quick or full."),
@@ -33,6 +37,7 @@ def run(
     What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
     """
     from sizebook.book.notebooks import run_chapter
+    from sizebook.book.published.choosing import measures
     from sizebook.book.published.pages import SOURCE, bring_page
     from sizebook.cli.selection import select
 
@@ -48,7 +53,7 @@ def run(
         return outcome, shown.pace
 
     failed = 0
-    with _in_turn(at_a_time=2 if source == SOURCE else 1) as in_turn:
+    with _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn:
         for outcome, pace in in_turn(take, selected):
             print(_summary(outcome, pace), flush=True)
             missing = bool(chapter) and outcome.state == "not published"
@@ -59,14 +64,28 @@ def run(
 
 
 @contextlib.contextmanager
-def _in_turn(at_a_time: int) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Give a ``map`` whose results come in order; more than one at a time may not measure."""
-    if at_a_time == 1:
+def _in_turn(
+    beside: bool, first: Callable[[tuple[Chapter, Mapping[str, Any]]], bool]
+) -> Iterator[Callable[..., Iterable[Any]]]:
+    """Give a ``map`` whose results come in order.
+
+    What measures is done one after the other. Published pages are taken ``beside`` each other, and
+    those that are executed begin ``first``: they take seconds.
+    """
+    if not beside:
         yield map
         return
-    pool = ThreadPoolExecutor(at_a_time)
+    pool = ThreadPoolExecutor(_BESIDE)
+
+    def in_turn(function: Callable[[Any], Any], ones: Sequence[Any]) -> Iterator[Any]:
+        begun = {
+            id(one): pool.submit(function, one)
+            for one in sorted(ones, key=lambda one: not first(one))
+        }
+        return (begun[id(one)].result() for one in ones)
+
     try:
-        yield pool.map
+        yield in_turn
     finally:
         pool.shutdown(cancel_futures=True)
 

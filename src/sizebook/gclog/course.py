@@ -50,9 +50,9 @@ def _rows(log: GcLog) -> pl.DataFrame:
     columns = ["run", "begin_s", "end_s", "begin_ns", "end_ns", "before_bytes", "after_bytes",
                "total_bytes", "kind"]  # fmt: skip
     rows = log.collections
-    marks = log.pauses.filter(pl.col("name").is_in(["Remark", "Cleanup"]))
     if log.facts.collector == "G1":
         rows = rows.filter(pl.col("kind").is_in(STOPPING))
+        marks = log.pauses.filter(pl.col("name").is_in(["Remark", "Cleanup"]))
         marks = marks.with_columns(kind=pl.lit("concurrent cycle"))
         rows = pl.concat([rows.select(columns), marks.select(columns)])
     rows = rows.select(columns).drop_nulls(["before_bytes", "after_bytes", "end_s"])

@@ -46,6 +46,7 @@ _TOLD = {
     **{f"{name}_unit": begin + r"[0-9]{1,12}([KMG])" for name, begin in _SIZES.items()},
 }
 """What the lines before the first collection say; of each the first line that does."""
+_NO_HEAD = r"^(?:GC\(|Safepoint )"
 
 
 @dataclass(frozen=True)
@@ -67,15 +68,16 @@ class Facts:
 def read_facts(lines: Lines) -> Facts:
     """Return what the lines before the first collection say, or what the others give away."""
     message = lines.frame["message"]
-    is_head = ~message.str.starts_with("GC(") & ~message.str.starts_with("Safepoint ")
+    head = message.filter(~message.str.contains(_NO_HEAD))
     told = (
-        message.filter(is_head)
-        .to_frame()
+        head.to_frame()
         .select(
             pl.col("message").str.extract(pattern).drop_nulls().first().alias(name)
             for name, pattern in _TOLD.items()
         )
         .row(0, named=True)
+        if len(head)  # a part of a log has none
+        else dict.fromkeys(_TOLD)
     )
 
     def size(name: str) -> int | None:

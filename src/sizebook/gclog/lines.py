@@ -116,7 +116,6 @@ def _read(file: BinaryIO) -> Lines:
     frames: list[pl.DataFrame] = []
     total = strange = size = 0
     ends_whole = True
-    first: str | None = None
     for part in _parts(file):
         ends_whole = part.endswith(b"\n")
         size += len(part)
@@ -137,20 +136,23 @@ def _read(file: BinaryIO) -> Lines:
         if layout.kinds:
             strange += len(lines) - int(lines.str.starts_with("[").sum())
         kept = lines.filter(lines.str.contains_any(_KEPT))
+        if not frames:  # the first line tells where the times begin, kept or not
+            kept = pl.concat([pl.Series("line", [first]), kept])
         frames.append(_take_apart(kept, layout))
     if layout is None:
         raise _refused("an empty file")
-    frame = pl.concat(frames)
-    strange += int(frame["message"].null_count())
-    frame = frame.filter(pl.col("message").is_not_null())
+    both = pl.concat(frames)
+    strange += int(both["message"].slice(1).null_count())
+    both = both.filter(pl.col("message").is_not_null() | (pl.int_range(pl.len()) == 0))
+    frame = both.slice(1)
     if frame.is_empty() and not layout.is_of_gc:
         raise _refused(f"{total:,} lines, none of which tells of a garbage collector")
-    origin = _take_apart(pl.Series("line", [first or ""]), layout)
+    timed = _timed(both, layout)
     return Lines(
-        _timed(frame, layout, origin),
+        timed.slice(1),
         total,
         strange,
-        _timed(origin, layout, origin)["at_s"][0],
+        timed["at_s"][0],
         ends_whole,
         not {"uptime", "ms", "ns", "wall"} & set(layout.kinds),
     )
@@ -225,28 +227,31 @@ def _take_apart(lines: pl.Series, layout: _Layout) -> pl.DataFrame:
     return named.collect()
 
 
-def _timed(frame: pl.DataFrame, layout: _Layout, origin: pl.DataFrame) -> pl.DataFrame:
-    """Return messages with ``at_s``, ``at_ns`` and the number of the JVM's run."""
+def _timed(frame: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
+    """Return messages with ``at_s``, ``at_ns`` and the number of the JVM's run.
+
+    Times count from the first row, which belongs to no run.
+    """
     seconds, ns = pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Int64)
     if "ns" in layout.kinds:
         ns = pl.col("ns").cast(pl.Int64, strict=False)
-        begin = origin.select(ns)["ns"][0] or 0
-        seconds = (ns - begin).cast(pl.Float64) / 1e9
+        seconds = (ns - ns.first().fill_null(0)).cast(pl.Float64) / 1e9
     if "wall" in layout.kinds:
         # 2026-11-20T19:55:00.123+0000
         clock = pl.col("wall").str.replace(",", ".", literal=True)
         wall = clock.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="ms")
-        begin = origin.select(wall.dt.epoch("ms"))["wall"][0] or 0
-        seconds = (wall.dt.epoch("ms") - begin).cast(pl.Float64) / 1e3
+        wall_ms = wall.dt.epoch("ms")
+        seconds = (wall_ms - wall_ms.first().fill_null(0)).cast(pl.Float64) / 1e3
     if "ms" in layout.kinds:
         ms = pl.col("ms").cast(pl.Int64, strict=False)
-        begin = origin.select(ms)["ms"][0] or 0
-        seconds = (ms - (begin if begin > _EPOCH_MS else 0)).cast(pl.Float64) / 1e3
+        begin = pl.when(ms.first() > _EPOCH_MS).then(ms.first()).otherwise(0)
+        seconds = (ms - begin).cast(pl.Float64) / 1e3
     if "uptime" in layout.kinds:
         text = pl.col("uptime").str.replace(",", ".", literal=True)
         seconds = text.cast(pl.Float64, strict=False)
         seconds = pl.when(seconds < _LONGEST_S).then(seconds)
-    begins = pl.col("message").str.contains(_BEGIN_OF_RUN)
+    begins = pl.col("message").str.contains(_BEGIN_OF_RUN).fill_null(False)
+    begins &= pl.int_range(pl.len()) > 0
     return frame.select(
         at_s=seconds, at_ns=ns, run=begins.cum_sum().cast(pl.UInt32), message="message"
     ).with_columns(_without_twins(frame, layout))

@@ -7,6 +7,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sizebook.report.trial_frame import Span
 from sizebook.report.trial_panels import PANELS, Panel, Term
@@ -43,10 +47,43 @@ class Counters:
     zero: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class _Series:
-    times_s: list[float]
-    values: list[float]
+class _Clock:
+    """When readings came, in seconds since a trial began; those read together share their times."""
+
+    def __init__(self, begin_ns: int, interval_s: float) -> None:
+        self._begin_ns = begin_ns
+        self._interval_s = interval_s
+        self._known: dict[int, tuple[NDArray[np.int64], _Times]] = {}
+
+    def times(self, series: Series) -> _Times:
+        """Return the times of a series."""
+        key = id(series.times_ns)
+        if key not in self._known:  # the array is kept, so that no other one has its number
+            times_s = ((series.times_ns - self._begin_ns) / 1e9).tolist()
+            self._known[key] = series.times_ns, _Times(times_s, self._interval_s)
+        return self._known[key][1]
+
+
+class _Times:
+    """The times of a series, and what is usual among them."""
+
+    def __init__(self, times_s: list[float], interval_s: float) -> None:
+        self.seconds = times_s
+        self._usual_s = _usual(times_s, interval_s)
+        self.longest_s = self._usual_s * _GAP
+        """Distance beyond which a reading is missing."""
+
+    @cached_property
+    def spread(self) -> list[int]:
+        """Places of the readings without those that follow another too soon; the last stays."""
+        least_s, times = self._usual_s * _CLOSE, self.seconds
+        kept: list[int] = []
+        for place, t in enumerate(times):
+            if not kept or t - times[kept[-1]] >= least_s:
+                kept.append(place)
+        if kept and times[-1] > times[kept[-1]]:
+            kept = [*(kept[:-1] if len(kept) > 1 else kept), len(times) - 1]
+        return kept
 
 
 def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Counters:
@@ -56,14 +93,14 @@ def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Cou
     more than MOST_POINTS readings are thinned: gauges to means of neighbours, counters to rates
     over several readings.
     """
-    interval_s = bundle.record.trial.probe_interval_s
+    clock = _Clock(span.begin_ns, bundle.record.trial.probe_interval_s)
     raw = _gather(readings)
     single = _nodes_without_number(raw)
     found: dict[str, list[tuple[Panel, dict[str, list[Point]]]]] = {}
     zero: list[str] = []
     for group, panels in PANELS.items():
         for panel in panels:
-            series = _panel_series(panel, raw, span.begin_ns, interval_s, single)
+            series = _panel_series(panel, raw, clock, single)
             if not series:
                 continue
             if all(not value for points in series.values() for _, value in points):
@@ -94,11 +131,6 @@ class _Reading:
     label: str
     series: Series
 
-    def since(self, begin_ns: int) -> _Series:
-        """Return what it said, in seconds since then."""
-        times_s = (self.series.times_ns - begin_ns) / 1e9
-        return _Series(times_s.tolist(), self.series.values.tolist())
-
 
 _Raw = dict[tuple[str, str], list[_Reading]]
 """By kind of source, and metric without label."""
@@ -126,7 +158,7 @@ def _nodes_without_number(raw: _Raw) -> dict[str, str]:
 
 
 def _panel_series(
-    panel: Panel, raw: _Raw, begin_ns: int, interval_s: float, short: Mapping[str, str]
+    panel: Panel, raw: _Raw, clock: _Clock, short: Mapping[str, str]
 ) -> dict[str, list[Point]]:
     series: dict[str, list[Point]] = {}
     for term in panel.terms:
@@ -135,7 +167,8 @@ def _panel_series(
         for metric in term.metrics:
             for one in raw.get((term.source, metric), ()):
                 name = _name(term, short.get(one.node, one.node), one.label)
-                parts.setdefault(name, []).append(draw(one.since(begin_ns), interval_s))
+                points = draw(clock.times(one.series), one.series.values.tolist())
+                parts.setdefault(name, []).append(points)
         for name, members in parts.items():
             summed = _add(members)
             if any(value is not None for _, value in summed):
@@ -153,27 +186,26 @@ def _name(term: Term, node: str, label: str) -> str:
     return " ".join(word for word in words if word)
 
 
-def _levels(one: _Series, interval_s: float) -> list[Point]:
+def _levels(times: _Times, values: Sequence[float]) -> list[Point]:
     """Return the readings of a gauge, a break in each gap."""
-    limit = _usual(one.times_s, interval_s) * _GAP
     points: list[Point] = []
-    for t, value in zip(one.times_s, one.values, strict=True):
-        if points and t - points[-1][0] > limit:
+    for t, value in zip(times.seconds, values, strict=True):
+        if points and t - points[-1][0] > times.longest_s:
             points.append(((t + points[-1][0]) / 2, None))
         points.append((t, value))
     return points
 
 
-def _rates(one: _Series, interval_s: float) -> list[Point]:
+def _rates(times: _Times, values: Sequence[float]) -> list[Point]:
     """Return a counter's rate between readings as steps: each value holds until the next time."""
-    usual = _usual(one.times_s, interval_s)
-    kept = _spread(one, usual * _CLOSE)
     points: list[Point] = []
-    for (t0, v0), (t1, v1) in itertools.pairwise(kept):
-        missing = t1 - t0 > usual * _GAP or v1 < v0
-        points.append((t0, None if missing else (v1 - v0) / (t1 - t0)))
+    t0 = t1 = 0.0
+    for before, after in itertools.pairwise(times.spread):
+        t0, t1, rise = times.seconds[before], times.seconds[after], values[after] - values[before]
+        missing = t1 - t0 > times.longest_s or rise < 0
+        points.append((t0, None if missing else rise / (t1 - t0)))
     if points:
-        points.append((kept[-1][0], points[-1][1]))
+        points.append((t1, points[-1][1]))
     return points
 
 
@@ -181,19 +213,6 @@ def _usual(times_s: Sequence[float], interval_s: float) -> float:
     """Return the usual distance of readings: the one asked for, or the median where longer."""
     steps = sorted(b - a for a, b in itertools.pairwise(times_s))
     return max(interval_s, steps[len(steps) // 2]) if steps else interval_s
-
-
-def _spread(one: _Series, least_s: float) -> list[tuple[float, float]]:
-    """Return the readings without those that follow another one too soon; the last one stays."""
-    kept: list[tuple[float, float]] = []
-    for t, value in zip(one.times_s, one.values, strict=True):
-        if kept and t - kept[-1][0] < least_s:
-            continue
-        kept.append((t, value))
-    if kept and one.times_s[-1] > kept[-1][0]:
-        last = (one.times_s[-1], one.values[-1])
-        kept = [*(kept[:-1] if len(kept) > 1 else kept), last]
-    return kept
 
 
 def _add(members: Sequence[Sequence[Point]]) -> list[Point]:

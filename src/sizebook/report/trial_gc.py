@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
-
 from sizebook.gclog import GcLog
 from sizebook.gclog.course import heap_course
 from sizebook.report.trial_counters import MOST_POINTS, MOST_SERIES, Drawn, Point
@@ -37,19 +35,27 @@ def _drawn(panel: Panel, series: Mapping[str, list[Point]]) -> Drawn:
 
 
 def _heap_points(log: GcLog, span: Span) -> list[Point]:
-    course = heap_course(log, MOST_POINTS).filter(
-        pl.col("t_ns").is_between(span.begin_ns, span.end_ns)
-    )
-    rows = course.sort("t_ns", maintain_order=True).select("t_ns", "used_bytes").iter_rows()
-    return [(span.seconds(t), float(used)) for t, used in rows]
+    course = heap_course(log, MOST_POINTS)
+    points = zip(course["t_ns"].to_list(), course["used_bytes"].to_list(), strict=True)
+    inside = [(t, used) for t, used in points if t is not None and _within(t, span)]
+    return [(span.seconds(t), float(used)) for t, used in sorted(inside, key=lambda one: one[0])]
 
 
 def _pause_points(log: GcLog, span: Span) -> list[Point]:
-    rows = log.pauses.drop_nulls(["begin_ns", "end_ns"])
-    rows = rows.filter(pl.col("end_ns").is_between(span.begin_ns, span.end_ns))
-    rows = rows.sort("pause_ns").tail(MOST_POINTS // 3).sort("begin_ns")
+    ends = log.pauses["begin_ns"].to_list(), log.pauses["end_ns"].to_list()
+    all_pauses = zip(*ends, log.pauses["pause_ns"].to_list(), strict=True)
+    inside = [
+        (begin, pause)
+        for begin, end, pause in all_pauses
+        if None not in (begin, end, pause) and _within(end, span)
+    ]
+    longest = sorted(inside, key=lambda one: one[1])[-(MOST_POINTS // 3) :]
     points: list[Point] = []
-    for begin, pause in rows.select("begin_ns", "pause_ns").iter_rows():
+    for begin, pause in sorted(longest):
         t = span.seconds(begin)
         points += [(t, 0.0), (t, pause / 1e6), (t + pause / 1e9, 0.0)]
     return points
+
+
+def _within(t_ns: int, span: Span) -> bool:
+    return span.begin_ns <= t_ns <= span.end_ns

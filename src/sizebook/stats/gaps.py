@@ -99,10 +99,15 @@ def sampling_gaps(
     best: dict[str, _Look] = {}
     looked_at: set[tuple[object, ...]] = set()
     for (source, _), parts in _by_metric(readings).items():
-        moments = source, *[(one.asked_ns.tobytes(), one.times_ns.tobytes()) for one in parts]
-        if moments in looked_at:  # most metrics of a source are read at the same times
+        # most metrics of a source are read at the same times, most often the very same arrays
+        same = source, *[(id(one.asked_ns), id(one.times_ns)) for one in parts]
+        if same in looked_at:
             continue
-        looked_at.add(moments)
+        moments = source, *[(one.asked_ns.tobytes(), one.times_ns.tobytes()) for one in parts]
+        known_moments = moments in looked_at
+        looked_at |= {same, moments}
+        if known_moments:
+            continue
         asked = _look(parts, window)
         known = best.get(source)
         if known is None or (asked.read, -asked.failed) > (known.read, -known.failed):

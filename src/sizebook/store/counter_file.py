@@ -18,9 +18,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -46,8 +45,7 @@ _UNREADABLE = (
 )
 
 
-@dataclass(frozen=True)
-class _Told:
+class _Told(NamedTuple):
     """One series as the file tells it."""
 
     host: str
@@ -56,7 +54,7 @@ class _Told:
     times: int
     digits: int | None
     values: list[Any]
-    off: list[int] = field(default_factory=list)
+    off: Sequence[int] = ()
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -185,7 +183,7 @@ def _sums(steps: list[int]) -> NDArray[np.int64]:
     return np.cumsum(_whole(steps))
 
 
-def _whole(numbers: list[int]) -> NDArray[np.int64]:
+def _whole(numbers: Sequence[int]) -> NDArray[np.int64]:
     array = np.array(numbers)
     if array.ndim != 1 or (array.size and array.dtype.kind != "i"):
         raise ValueError("whole numbers that are none")

@@ -7,7 +7,6 @@ in order once, here, instead of being searched each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,38 +14,38 @@ import polars as pl
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
 class Series:
-    """One counter of one source, in the order of time."""
+    """One counter of one source, in the order of time; a trial has hundreds."""
 
-    host: str
-    source: str
-    metric: str
-    """With its label, where it has one: ``answers_total/200``."""
-    asked_ns: NDArray[np.int64]
-    """When it was asked, CLOCK_MONOTONIC."""
-    answers: NDArray[np.float64]
-    """What it said; not a number where it did not answer."""
-    always: bool = False
-    """Whether it is known that it answered each time; False: to be looked for."""
+    __slots__ = ("always", "answers", "asked_ns", "host", "metric", "source", "times_ns", "values")
 
-    @cached_property
-    def times_ns(self) -> NDArray[np.int64]:
+    def __init__(
+        self,
+        host: str,
+        source: str,
+        metric: str,
+        asked_ns: NDArray[np.int64],
+        answers: NDArray[np.float64],
+        *,
+        always: bool = False,
+    ) -> None:
+        """Take what it was asked, and when."""
+        self.host = host
+        self.source = source
+        self.metric = metric
+        """With its label, where it has one: ``answers_total/200``."""
+        self.asked_ns = asked_ns
+        """When it was asked, CLOCK_MONOTONIC."""
+        self.answers = answers
+        """What it said; not a number where it did not answer."""
+        self.always = always
+        """Whether it is known to have answered each time; False: it was looked for."""
+        answered = None if always else ~np.isnan(answers)
+        every = answered is None or bool(answered.all())
+        self.times_ns = asked_ns if every else asked_ns[answered]
         """When it answered."""
-        return self.asked_ns if self._always else self.asked_ns[self._answered]
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
+        self.values = answers if every else answers[answered]
         """What it answered."""
-        return self.answers if self._always else self.answers[self._answered]
-
-    @cached_property
-    def _answered(self) -> NDArray[np.bool_]:
-        return ~np.isnan(self.answers)
-
-    @cached_property
-    def _always(self) -> bool:
-        return self.always or bool(self._answered.all())
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None."""
@@ -110,4 +109,4 @@ def _divide(counters: pl.DataFrame) -> Iterator[Series]:
     times, answers = times[order], counters["value"].to_numpy()[order]
     parts = sorted(zip(*words, firsts.tolist(), ends, strict=True))
     for host, source, metric, first, end in parts:
-        yield Series(host, source, metric, times[first:end], answers[first:end], always)
+        yield Series(host, source, metric, times[first:end], answers[first:end], always=always)

@@ -9,7 +9,7 @@ sums fit into 64 bits and windows into memory.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,8 @@ def check_series(series: Sequence[Series], times: TimeRange) -> list[Series]:
 def _finite(one: Series) -> Series:
     if one.always or not np.isinf(one.answers).any():
         return one
-    return replace(one, answers=np.where(np.isinf(one.answers), np.nan, one.answers))
+    answers = np.where(np.isinf(one.answers), np.nan, one.answers)
+    return Series(one.host, one.source, one.metric, one.asked_ns, answers)
 
 
 def _checked(series: pl.Series, times: TimeRange) -> pl.Series:
