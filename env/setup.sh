@@ -81,7 +81,7 @@ else
   done
   if [ ${#due[@]} -gt 0 ]; then
     say "installing the locked Python packages into $venv"
-    [ -x "$bin/pip" ] || make_venv
+    [ -x "$bin/uv" ] || make_venv
     install --require-hashes "${due[@]/#/--requirement=}"
     install --no-build-isolation -e .
     for lock in "${due[@]}"; do cp "$lock" "$venv/.sizebook-${lock##*/}"; done
