@@ -39,7 +39,11 @@ class RoundsDirective(SphinxDirective):
         for each in rounds:
             self.env.note_dependency(str(each.folder / ROUND))
         rows = [_cells(each, pack) for each in rounds for pack in each.record.packs]
-        return [registry_table(_HEADS, rows, literal=2) if rows else nodes.paragraph("", _NOTHING)]
+        if not rows:
+            return [nodes.paragraph("", _NOTHING)]
+        table = registry_table(_HEADS, rows, literal=2)
+        table["classes"].append("sb-rounds")
+        return [table]
 
 
 def _cells(found: Round, pack: PackRecord) -> tuple[str, ...]:
