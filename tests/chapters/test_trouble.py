@@ -309,13 +309,11 @@ def run_session(project, session, folder):
 
 def test_of_several_conditioning_loads_the_first_is_kept(project):
     """The trials say how long all of them lasted, and stand in their places as if it were one."""
-    from sizebook.lab.measuring import phases_s
-
     session = conditioned_twice(project)
     bundles = run_session(project, session, project.root / "data" / "twice")
     first, *trials = (one.record for one in bundles)
     assert first.trial == session.conditioning[0]
-    assert phases_s(bundles[0]) < session.conditioning[1].load.phases.planned_s
+    assert first.execution.phases_s() < session.conditioning[1].load.phases.planned_s
     assert [one.trial for one in trials] == list(session.trials)
     assert [one.execution.position for one in (first, *trials)] == [0, 1, 2]
     assert {one.outcome for one in (first, *trials)} == {"completed"}

@@ -70,6 +70,8 @@ def test_every_source_has_its_interval(monkeypatch):
         "prometheus:server/app-1": 1.0,
         "postgres:database": 1.0,
     }
+    pinned = {p.name: p.interval_s for p in stack_probes(stack(), interval_s=0.1, cpus=(0,))}
+    assert pinned["speed"] == 0.1
     slow = {p.name: p.interval_s for p in stack_probes(stack(node("app-1")), interval_s=5.0)}
     assert (slow["host:local"], slow["postgres:database"]) == (5.0, 5.0)
     assert slow["details:process/app-1"] == 100.0

@@ -27,7 +27,7 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
-from sizebook.lab.placement import pinned_to, threads_on_all_cpus
+from sizebook.lab.placement import pinned_to, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
@@ -192,7 +192,7 @@ class Bench:
                         progress.step(_label(due[0]), planned_s=spent_s)
                         then = due[1] if len(due) > 1 else None
                         done.append(self.trial(started, due[0], folder, then=then))
-                        progress.add_phases(phases_s(done[-1]))
+                        progress.add_phases(done[-1].record.execution.phases_s())
                         progress.step(f"{_label(due[0])}: stored", done=1)
                         spent_s = due[0].load.phases.planned_s
                         due = session.remaining(done)
@@ -317,7 +317,7 @@ class Bench:
         began = time.monotonic()
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
         first = session.trials[0]
-        cpus, every_s, callers = first.load.cpus, first.probe_interval_s, first.load.hosts
+        cpus, callers = first.load.cpus, first.load.hosts
         workers = max(spec.load.workers for spec in session.trials)
         with contextlib.ExitStack() as undo:
             starting = self._aside.submit(self._generators.get, cpus, workers, callers)
@@ -328,9 +328,10 @@ class Bench:
             probes = stack_probes(
                 stack,
                 generator.processes,
-                interval_s=every_s,
+                interval_s=first.probe_interval_s,
                 tables=first.stores,
                 callers=generator,
+                cpus=stack_cpus(session.deployment),
             )
             started = _Started(name, stack, generator, probes, time.monotonic() - began)
             undo.callback(started.take_ahead, None)
@@ -362,11 +363,6 @@ class _SessionLost(Exception):  # noqa: N818 - an outcome, kept inside this modu
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle.record.failure)
         self.bundle = bundle
-
-
-def phases_s(bundle: Bundle) -> float:
-    """Return how long a trial's phases took, from ramp to drain."""
-    return sum((mark.end_ns - mark.begin_ns) * 1e-9 for mark in bundle.record.execution.phases)
 
 
 def _store(ahead: _Ahead, folder: Path) -> Bundle:

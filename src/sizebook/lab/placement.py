@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import psutil
 
 from sizebook.hosts.local import usable_cpus
-from sizebook.model.deployment import CpuSet
+from sizebook.model.deployment import LOCAL, CpuSet, Deployment
 
 _MAX_TOTAL_HEAP_MIB = 16 * 1024
 
@@ -45,6 +45,20 @@ def place(cpus: CpuSet | None = None, memory_mib: int | None = None) -> Placemen
         return Placement(cpus, cpus, heap)
     own = max(1, len(cpus) // 4)
     return Placement(cpus[:-own], cpus[-own:], heap)
+
+
+def stack_cpus(deployment: Deployment) -> CpuSet:
+    """Return the CPUs of this machine that are set for what a deployment starts on it.
+
+    Empty where any of them may be used, and where nothing is started here.
+    """
+    sets = [host.cpus for host in deployment.hosts if not host.is_elsewhere]
+    sets += [
+        role.cpus
+        for role in deployment.roles
+        if role.host == LOCAL and role.kind != "given" and role.role not in deployment.given
+    ]
+    return tuple(sorted({cpu for cpus in sets for cpu in cpus}))
 
 
 @contextlib.contextmanager

@@ -300,6 +300,10 @@ class Execution(Record):
         """Return the named phase, or None if the trial did not have it or never reached it."""
         return next((mark for mark in self.phases if mark.name == name), None)
 
+    def phases_s(self) -> float:
+        """Return how long the phases took, from ramp to drain."""
+        return sum((mark.end_ns - mark.begin_ns) * 1e-9 for mark in self.phases)
+
 
 class FileRecord(Record):
     """Checksum and size of one file of the bundle."""

@@ -91,6 +91,13 @@ _ALL: tuple[CounterInfo, ...] = (
         ("disk_queue", "1", "Operations under way or waiting at this moment", "disk"),
     ),
     *_counters(
+        "speed",
+        ("speed_pieces", "1", "Pieces of a fixed work that the harness has done there", _CPU),
+        ("speed_cpu_s", "s", "CPU time of them all", _CPU),
+        ("speed_log_us", "1", "Sum of the natural logarithms of their CPU times in µs", _CPU),
+    ),
+    *_gauges("speed", ("speed_piece_s", "s", "CPU time of a piece, geometric mean", _CPU)),
+    *_counters(
         "cgroup",
         ("cgroup_periods", "1", "Periods of the CPU limit (100 ms as a rule) in which it ran"),
         ("cgroup_throttled_periods", "1", "Periods in which it used the limit up and was stopped"),
@@ -122,12 +129,7 @@ _ALL: tuple[CounterInfo, ...] = (
         "link",
         ("link_sent_bytes", "B", "Bytes that a host has sent over a link, headers included", _PEER),
         ("link_received_bytes", "B", "Bytes that a host has received over a link", _PEER),
-        (
-            "link_sent_frames",
-            "1",
-            "Pieces they were sent in: frames, but for offloads",
-            _PEER,
-        ),
+        ("link_sent_frames", "1", "Pieces they were sent in: frames, but for offloads", _PEER),
         ("link_received_frames", "1", "Pieces in which they were received", _PEER),
         ("link_lost_frames", "1", "Frames discarded or broken at a host's end, both ways", _PEER),
     ),

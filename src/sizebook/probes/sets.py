@@ -7,7 +7,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess, LinkEnd
-from sizebook.model.deployment import LOCAL
+from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import UsageError
 from sizebook.model.server import CounterSource
 from sizebook.probes.balancer import BalancerProbe
@@ -22,6 +22,7 @@ from sizebook.probes.postgres import PostgresProbe
 from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
 from sizebook.probes.prometheus import PrometheusProbe
 from sizebook.probes.rows import RowsProbe
+from sizebook.probes.speed import SpeedProbe
 from sizebook.probes.told import told_probe
 from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
@@ -120,17 +121,18 @@ def stack_probes(
     interval_s: float = 1.0,
     tables: Iterable[str] = (),
     callers: WatchedCallers | None = None,
+    cpus: CpuSet = (),
 ) -> list[Probe]:
     """Return the probes for a machine, a stack and the workers of its load generator.
 
     Sources: ``host``; ``process/<name>`` for CPU and memory of ``app-1``, ``database-1``,
     ``generator-1`` (one a worker); ``jvm/<name>`` for the JVM's own counters, and its account of
-    native memory where it keeps one; ``server/<name>`` for what a node says on its management
-    port, or another server where its role says so; ``inside`` for what a host of the deployment's
-    own says of itself, ``cgroup/<host>`` for what it costs this machine and ``link/<host>`` for
-    what its links carry; ``database``; ``rows`` for what stands in ``tables``, counted before and
-    after a trial; ``balancer``; ``cgroup/all`` (or ``cgroup/<name>``) for a control group that
-    limits CPU or memory.
+    native memory where it keeps one; ``speed`` for how quick ``cpus`` are, those of the stack;
+    ``server/<name>`` for what a node says on its management port, or another server where its role
+    says so; ``inside`` for what a host of the deployment's own says of itself, ``cgroup/<host>``
+    for what it costs this machine and ``link/<host>`` for what its links carry; ``database``;
+    ``rows`` for what stands in ``tables``, counted before and after a trial; ``balancer``;
+    ``cgroup/all`` (or ``cgroup/<name>``) for a control group that limits CPU or memory.
 
     ``interval_s`` may be as short as 0.1 (10 Hz); nodes and database are asked once a second at
     most, and several nodes less often each (``stats.gaps``), the details of processes twenty times
@@ -144,6 +146,8 @@ def stack_probes(
             next_step=f"ask for {SHORTEST_S:g} s (10 Hz) or for the default of 1 s",
         )
     probes: list[Probe] = [HostProbe(interval_s=interval_s)]
+    if cpus:
+        probes.append(SpeedProbe(cpus, interval_s=interval_s))
     for watched in (stack, callers) if callers is not None else (stack,):
         for host in watched.hosts.values():
             probes.append(InsideProbe(host, _inner_pids(watched, host), interval_s=interval_s))

@@ -8,7 +8,6 @@ is given once a page: :func:`page_config`.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -317,17 +316,11 @@ def _csv(rows: Iterable[tuple[int, float, float | None]]) -> Spec:
     """Return inline data ``c,t,v``: a third of the size of JSON; an empty value is a gap."""
     lines = ["c,t,v"]
     lines += [
-        f"{c},{_time_words(t)},{'' if v is None or not math.isfinite(v) else f'{v:.4g}'}"
+        f"{c},{_round(t):g},{'' if v is None or not math.isfinite(v) else f'{v:.4g}'}"
         for c, t, v in rows
     ]
     kinds = {"c": "number", "t": "number", "v": "number"}
     return {"values": "\n".join(lines), "format": {"type": "csv", "parse": kinds}}
-
-
-@functools.lru_cache(maxsize=4096)
-def _time_words(t: float) -> str:
-    """Return a time as data; the panels of a trial share theirs."""
-    return f"{_round(t):g}"
 
 
 def _named(names: Iterable[str]) -> Spec:

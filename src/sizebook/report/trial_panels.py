@@ -56,6 +56,8 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         _panel("CPU by process", "CPUs", _rate("process", "cpu_user_s", "cpu_system_s")),
         _panel("CPU by core", "%", _rate("host", *_CORE, by="label", word="core", factor=_SHARE)),
         _panel("Steal", "%", _rate("host", "core_steal_s", by="label", word="core", factor=_SHARE)),
+        _panel("A fixed piece of work takes", "µs",
+               _level("speed", "speed_piece_s", by="label", word="core", factor=1e6)),
         _panel("Idle, waiting for a disk", "%",
                _rate("host", "core_iowait_s", by="label", word="core", factor=_SHARE)),
         _panel("Threads that could run", "", _level("host", "runnable_threads", by="")),
