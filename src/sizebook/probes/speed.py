@@ -3,9 +3,9 @@
 A machine shared with others is not equally quick from one second to the next, and no counter of a
 guest says so: its CPU seconds are as many as ever, they do less. On two shared CPUs the throughput
 of a closed loop that kept its CPU busy differed by 15 % from one 8 s to the next (standard
-deviation); the logarithm of what such work took, in a process of its own, explained it to within 6 %
-(r = 0.93); in this thread of the harness it follows less closely (second by second 0.71). It is the
-way to memory that slows down more than the arithmetic: a checksum explained half as much, and a
+deviation); the logarithm of what such work took, in a process of its own, explained it to within
+6 % (r = 0.93); in this thread of the harness it follows less closely (second by second 0.71). It is
+the way to memory that slows down more than the arithmetic: a checksum explained half as much, and a
 loop of the interpreter as much in that hour but less in another (second by second 0.52, reading
 memory 0.79).
 """
