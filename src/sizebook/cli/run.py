@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _BESIDE = 3
-"""Chapters taken as published at a time; of two or three a notebook is executed for that."""
+"""Chapters taken as published at a time; two or three in all have to be executed for that."""
 
 
 def run(

@@ -13,6 +13,7 @@ memory 0.79).
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 import os
@@ -116,6 +117,7 @@ class SpeedProbe(QuietProbe):
                 done.log_us += math.log(took_ns / 1e3)
 
 
+@functools.cache
 def _make_piece() -> Callable[[], object]:
     """Return the work: numbers read all over some memory, the same ones each time."""
     places = np.random.default_rng(1)

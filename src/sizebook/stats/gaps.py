@@ -63,11 +63,11 @@ class Asked(Protocol):
 
     @property
     def asked_ns(self) -> NDArray[np.int64]:
-        """When, ascending, CLOCK_MONOTONIC."""
+        """When, ascending, CLOCK_MONOTONIC; the same array each time."""
 
     @property
     def times_ns(self) -> NDArray[np.int64]:
-        """When it answered, ascending."""
+        """When it answered, ascending; the same array each time."""
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -104,9 +104,9 @@ def sampling_gaps(
         if same in looked_at:
             continue
         moments = source, *[(one.asked_ns.tobytes(), one.times_ns.tobytes()) for one in parts]
-        known_moments = moments in looked_at
+        is_new = moments not in looked_at
         looked_at |= {same, moments}
-        if known_moments:
+        if not is_new:
             continue
         asked = _look(parts, window)
         known = best.get(source)
