@@ -143,7 +143,7 @@ def test_an_interrupted_trial_leaves_nothing_running(project, number):
 
 def test_a_killed_chapter_run_goes_on_where_it_stopped(project):
     """kill -9 of 'sizebook run' in the middle: finished trials are kept and not measured twice."""
-    chapter = "bindings"
+    chapter = "rules-of-thumb"
     options = ("--profile", "smoke", "-p", "seed=2")
     runs = project.runs(chapter)
     page = project.root / "book" / "chapters" / f"{chapter}.ipynb"
