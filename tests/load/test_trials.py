@@ -244,21 +244,28 @@ def test_cookies_belong_to_a_user(run, server):
 
 
 def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
-    """Each due time of the stored, reproducible schedule is the intended start of one request."""
+    """Each due time of the stored, reproducible schedule is the intended start of one request.
+
+    Half of them start within a ms of it, at least once in a few tries: where other programs keep
+    all CPUs busy, requests of any generator start late.
+    """
     arrivals = OpenArrivals(kind="poisson", rate_per_s=300, users=50)
-    collected = run(server.url, PAGE, arrivals, seed=9)
-    assert_closed(collected)
-    offsets = np.load(tmp_path / SCHEDULE_FILE)
     phases = Phases(warmup_s=0.2, measured_s=0.6)
-    np.testing.assert_array_equal(offsets, arrival_offsets(arrivals, phases, seed=9))
-    np.testing.assert_array_equal(collected.schedule, offsets)
-    intended = np.sort(collected.requests["intended_ns"].to_numpy())
-    np.testing.assert_array_equal(intended, offsets + collected.phases[0].begin_ns)
-    late_ns = (collected.requests["start_ns"] - collected.requests["intended_ns"]).to_numpy()
-    assert late_ns.min() >= 0
-    assert late_ns.min() < 1_000_000  # on a machine that is busy with others many begin late
-    assert collected.facts.late_starts == int((late_ns > 1_000_000).sum())
-    assert collected.facts.dropped == 0
+    medians_ns = []
+    while len(medians_ns) < 5 and not any(late < 1_000_000 for late in medians_ns):
+        collected = run(server.url, PAGE, arrivals, seed=9)
+        assert_closed(collected)
+        offsets = np.load(tmp_path / SCHEDULE_FILE)
+        np.testing.assert_array_equal(offsets, arrival_offsets(arrivals, phases, seed=9))
+        np.testing.assert_array_equal(collected.schedule, offsets)
+        intended = np.sort(collected.requests["intended_ns"].to_numpy())
+        np.testing.assert_array_equal(intended, offsets + collected.phases[0].begin_ns)
+        late_ns = (collected.requests["start_ns"] - collected.requests["intended_ns"]).to_numpy()
+        assert late_ns.min() >= 0
+        assert collected.facts.late_starts == int((late_ns > 1_000_000).sum())
+        assert collected.facts.dropped == 0
+        medians_ns.append(np.median(late_ns))
+    assert min(medians_ns) < 1_000_000
 
 
 def test_a_stall_shows_in_latency_not_in_service_time(run, server):
