@@ -80,7 +80,7 @@ class RoundRecord(Record):
     version: Literal[1] = 1
     name: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(-[a-z0-9]+)*$")]
     replicates: int
-    """Least number of replicates that was asked for."""
+    """Of the chapter that has fewest; 0 where none has trials."""
     packs: tuple[PackRecord, ...]
 
 

@@ -80,7 +80,7 @@ def publish(
                     files = {**kept, **files}
             yield each, files, write_pack(each, files, staging)
 
-    return _publish(project, name, make, replicates=replicates, key=key, say=say)
+    return _publish(project, name, make, key=key, say=say)
 
 
 def renew_pages(
@@ -104,7 +104,7 @@ def renew_pages(
                 record = write_pack(chosen, files, staging, packs[each.id].pack)
                 yield chosen, files, record
 
-    return _publish(project, name, make, replicates=None, key=key, say=say)
+    return _publish(project, name, make, key=key, say=say)
 
 
 Made = tuple[Chosen, Files, PackRecord]
@@ -117,7 +117,6 @@ def _publish(
     name: str,
     make: Make,
     *,
-    replicates: int | None,
     key: Path | None,
     say: Say,
 ) -> Done:
@@ -141,7 +140,7 @@ def _publish(
                 prove(project, chosen, packs, scratch)
             new.append(made)
         before = _find(project, name)
-        record = _record(before, name, replicates, new)
+        record = _record(before, name, new)
         text = (record.model_dump_json(indent=1) + "\n").encode()
         _check_size(project, before, record, staging)
         added = _sign(staging, text, key)
@@ -191,18 +190,13 @@ def _find(project: Project, name: str) -> Round | None:
     return open_round(folder) if (folder / ROUND).exists() else None
 
 
-def _record(
-    before: Round | None, name: str, replicates: int | None, new: Sequence[PackRecord]
-) -> RoundRecord:
-    """Return the round's record; ``replicates`` is the least that was asked for now, if it was."""
+def _record(before: Round | None, name: str, new: Sequence[PackRecord]) -> RoundRecord:
     replaced = {each.chapter for each in new}
     kept = [
         each for each in (before.record.packs if before else ()) if each.chapter not in replaced
     ]
-    asked = [] if replicates is None else [replicates]
-    asked += [before.record.replicates] if before and (kept or replicates is None) else []
-    least = min(asked, default=LEAST_REPLICATES)
     packs = sorted([*kept, *new], key=lambda each: each.chapter)
+    least = min((each.replicates for each in packs if each.trials), default=0)
     return RoundRecord(name=name, replicates=least, packs=tuple(packs))
 
 
