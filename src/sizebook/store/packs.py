@@ -30,7 +30,7 @@ MOST_UNPACKED_BYTES = 512 * 2**20
 _MOST_FILES = 100_000
 _MOST_MEMORY = 256 * 2**20
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
-_PRESET = 9
+_PRESET = 9 | lzma.PRESET_EXTREME
 _KEPT_LOGS = "logs/balancer-"
 """Pages read what a balancer wrote down; other logs are for whoever runs the stack."""
 
