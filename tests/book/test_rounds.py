@@ -314,7 +314,14 @@ def test_what_must_not_be_published_leaves_the_round_as_it_was(
             == publishing.open_round(published / "data" / "published" / NAME).record
         )
     publishing.publish(project, [tiny], NAME)
-    assert len(tree(project.published)) == 2
+    before = tree(project.published)
+    assert len(before) == 2
+    size = sum(map(len, before.values()))
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "MOST_PUBLISHED_BYTES", size - 1)
+        refused(f"{size:,} bytes in data/published, 1 too many")
+        patched.setattr(publishing, "MOST_PUBLISHED_BYTES", size)
+        publishing.publish(project, [tiny], NAME)
     publishing.publish(project, [tiny], f"{NAME}-b")
     assert [path.name for path in list_rounds(project)] == [f"{NAME}-b", NAME]
 

@@ -142,8 +142,10 @@ def _publish(
         before = _find(project, name)
         record = _record(before, name, new)
         text = (record.model_dump_json(indent=1) + "\n").encode()
-        _check_size(project, before, record, staging)
         added = _sign(staging, text, key)
+        others = sum((staging / each).stat().st_size for each in added)
+        size = len(text) + others + sum(each.bytes for each in record.packs)
+        _check_size(project, name, size, staging)
         _put(project.published / name, record, text, staging, added)
     done = open_round(project.published / name)
     return Done(done, tuple(new), published_bytes(project), key is not None)
@@ -200,11 +202,10 @@ def _record(before: Round | None, name: str, new: Sequence[PackRecord]) -> Round
     return RoundRecord(name=name, replicates=least, packs=tuple(packs))
 
 
-def _check_size(project: Project, before: Round | None, record: RoundRecord, staging: Path) -> None:
-    """Raise UsageError if all that is published would be too much."""
-    old = project.published / record.name
-    others = published_bytes(project) - _bytes_below(staging) - (_bytes_below(old) if before else 0)
-    total = others + sum(each.bytes for each in record.packs)
+def _check_size(project: Project, name: str, new: int, staging: Path) -> None:
+    """Raise UsageError if all would be too much with ``new`` bytes in the round."""
+    old = _bytes_below(project.published / name)
+    total = published_bytes(project) - _bytes_below(staging) - old + new
     if total > MOST_PUBLISHED_BYTES:
         raise UsageError(
             found=f"{total:,} bytes in data/published, {total - MOST_PUBLISHED_BYTES:,} too many",

@@ -1,0 +1,49 @@
+"""The rounds that come with this book: every chapter, replicated, by a profile that counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sizebook.book.chapters import find_chapters
+from sizebook.book.published.choosing import LEAST_REPLICATES, measures
+from sizebook.lab.profiles import PROFILES
+from sizebook.store import Project
+from sizebook.store.rounds import (
+    MOST_PUBLISHED_BYTES,
+    Round,
+    check_pack,
+    find_rounds,
+    newest_packs,
+    published_bytes,
+)
+
+PROJECT = Project(Path(__file__).parents[2])
+ROUNDS = find_rounds(PROJECT)
+
+
+def test_every_chapter_that_measures_is_in_a_round():
+    """A reader sees results of the whole book before measuring; none in a pack that is damaged."""
+    packs = newest_packs(ROUNDS)
+    wanted = {each.id for each in find_chapters(PROJECT.root) if measures(each)}
+    assert len(wanted) > 20
+    assert wanted <= packs.keys()
+    for each in packs.values():
+        check_pack(each)
+    assert 0 < published_bytes(PROJECT) <= MOST_PUBLISHED_BYTES
+
+
+@pytest.mark.parametrize("found", ROUNDS, ids=lambda found: found.name)
+def test_a_round_is_replicated(found: Round):
+    """Each treatment has as many fresh starts as a round needs, in a profile that counts."""
+    trials = [pack for pack in found.record.packs if pack.trials]
+    assert {pack.chapter for pack in trials if pack.replicates < LEAST_REPLICATES} == set()
+    assert all(PROFILES[pack.profile].publishable for pack in trials)
+    assert found.record.replicates == min(pack.replicates for pack in trials)
+
+
+def test_some_chapters_are_in_full():
+    """What the short profile found is also seen at full length, where time allowed."""
+    profiles = {pack.profile for found in ROUNDS for pack in found.record.packs}
+    assert profiles >= {"quick", "full"}
