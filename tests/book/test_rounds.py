@@ -112,7 +112,7 @@ def test_a_published_page_is_proved_by_bundles_without_rows(published, measured)
     for path in find_bundles(view):
         slim, whole = open_bundle(path), open_bundle(measured / "data/runs/tiny" / path.name)
         assert slim.left_out == ("counters.parquet", "latency.hlog", "requests.parquet")
-        assert {*slim.instead} == {"counters.json", "phases.hlog"}
+        assert {*slim.instead} == {"counters.steps", "phases.hlog"}
         assert slim.sha256 == whole.sha256
         assert slim.columns.height == whole.columns.height
         assert_frame_equal(slim.counters, whole.counters, check_row_order=False)

@@ -340,7 +340,7 @@ def test_a_bundle_may_come_without_its_requests(folder: Path) -> None:
         ('{"files":["../x"]}', "unknown to trial.json"),
         ('{"files":["requests.parquet"]}', "says is not there"),
         ('{"files":["requests.parquet"],"more":1}', "extra inputs"),
-        ('{"files":[],"instead":{"counters.json":' + ANY_FILE + "}}", "stands for no other file"),
+        ('{"files":[],"instead":{"counters.steps":' + ANY_FILE + "}}", "stands for no other file"),
         ('{"files":["requests.parquet"],"instead":{"x.json":' + ANY_FILE + "}}", "for no other"),
         ('{"version":2,"files":[]}', "version"),
         ("{", "json"),
@@ -361,10 +361,10 @@ def test_readings_may_come_in_another_form(folder: Path) -> None:
     verify_bundle(put)
     assert put.has_counters
     assert put.left_out == ("counters.parquet",)
-    assert set(put.record.files) == {"counters.json", "requests.parquet"}
+    assert set(put.record.files) == {"counters.steps", "requests.parquet"}
     assert put.counters.sort("metric", "time_ns").equals(counters.sort("metric", "time_ns"))
-    (folder / "counters.json").write_bytes(write_counters(counters).replace(b"1", b"2"))
-    with pytest.raises(BundleError, match=r"counters\.json whose checksum is not the recorded one"):
+    (folder / "counters.steps").write_bytes(write_counters(counters).replace(b"1", b"2"))
+    with pytest.raises(BundleError, match=r"counters\.steps whose checksum is not the recorded"):
         _ = open_bundle(folder).counters
     for rows, message in (
         (counters.with_columns(pl.col("time_ns") * 0 + 2**61), "time_ns from"),
@@ -378,11 +378,11 @@ def test_readings_may_come_in_another_form(folder: Path) -> None:
 
 
 def _stand_in(folder: Path, data: bytes) -> Bundle:
-    """Return the bundle with a ``counters.json`` instead of its table."""
+    """Return the bundle with a ``counters.steps`` instead of its table."""
     (folder / "counters.parquet").unlink(missing_ok=True)
-    (folder / "counters.json").write_bytes(data)
+    (folder / "counters.steps").write_bytes(data)
     file = FileRecord(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
-    (folder / LEFT_OUT).write_bytes(write_left_out(["counters.parquet"], {"counters.json": file}))
+    (folder / LEFT_OUT).write_bytes(write_left_out(["counters.parquet"], {"counters.steps": file}))
     return open_bundle(folder)
 
 

@@ -37,7 +37,7 @@ MOST_FILES = 1000
 
 _FILE_NAME = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,99}/){0,2}"
-    r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(parquet|hlog|json|log)"
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(parquet|hlog|json|steps|log)"
 )
 
 
@@ -48,7 +48,7 @@ def _check_file_name(name: str) -> str:
     if not _FILE_NAME.fullmatch(name):
         raise ValueError(
             f"file name {shown!r}, which is none of a bundle's: letters, digits, '.', '_' and '-', "
-            "at most two folders deep, ending in .parquet, .hlog, .json or .log"
+            "at most two folders deep, ending in .parquet, .hlog, .json, .steps or .log"
         )
     if name in ("trial.json", "left-out.json"):
         raise ValueError(f"file name {name!r}, which has no checksum in 'trial.json'")

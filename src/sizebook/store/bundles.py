@@ -59,7 +59,9 @@ __all__ = [
     "verify_file",
 ]
 
-MOST_BYTES = {".parquet": 4 * 2**30, ".hlog": 256 * 2**20, ".json": 16 * 2**20, ".log": 16 * 2**20}
+MOST_BYTES = {".parquet": 4 * 2**30, ".hlog": 256 * 2**20} | dict.fromkeys(
+    (".json", ".log", ".steps"), 16 * 2**20
+)
 """Longest file of a bundle, by the ending of its name."""
 _MOST_DEPTH = 32
 
@@ -164,7 +166,7 @@ class Bundle:
         if COUNTER_FILE not in self.instead:
             return Readings.of(self.counters)
         verify_file(self, COUNTER_FILE)
-        data = _read_small(self.path, COUNTER_FILE, MOST_BYTES[".json"])
+        data = _read_small(self.path, COUNTER_FILE, MOST_BYTES[".steps"])
         try:
             return Readings(check_series(read_series(data), self._times))
         except TableError as error:

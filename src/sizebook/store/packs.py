@@ -30,7 +30,8 @@ MOST_UNPACKED_BYTES = 512 * 2**20
 _MOST_FILES = 100_000
 _MOST_MEMORY = 256 * 2**20
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
-_PRESET = 9 | lzma.PRESET_EXTREME
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}]
+"""Text and chance: a byte tells something of the one after it, and its address nothing."""
 _KEPT_LOGS = "logs/balancer-"
 """Pages read what a balancer wrote down; other logs are for whoever runs the stack."""
 
@@ -97,7 +98,7 @@ def pack(target: Path, files: Mapping[str, bytes]) -> None:
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(files[name]), 0o644
             archive.addfile(entry, io.BytesIO(files[name]))
-    target.write_bytes(lzma.compress(plain.getvalue(), check=lzma.CHECK_CRC32, preset=_PRESET))
+    target.write_bytes(lzma.compress(plain.getvalue(), check=lzma.CHECK_CRC32, filters=_FILTERS))
 
 
 def read_pack(archive: Path) -> dict[str, bytes]:

@@ -47,6 +47,7 @@ _FORMATS = {
     ".json": "application/json",
     ".parquet": "application/vnd.apache.parquet",
     ".py": "text/x-python",
+    ".steps": "application/octet-stream",
 }
 _HOMEPAGES = {
     "gevent": "https://www.gevent.org/",

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import polars as pl
 
+from sizebook.store.counter_file import COUNTER_FILE, told_words
+
 _NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "docker", "local"} | {
     "bare", "container", "guest", "host", "machine", "node", "server", "client", "database", "book",
 }  # fmt: skip
@@ -68,7 +70,8 @@ def find_private(
     ``known`` are the texts of ``known_secrets``; by default those of this machine.
     """
     secrets = known_secrets() if known is None else known
-    for name, data in files.items():
+    for name, whole in files.items():
+        data = told_words(whole) if name.endswith(COUNTER_FILE) else whole
         for text, what in secrets.items():
             if text in data and _stands_alone(text, data):
                 yield Private(name, what)
