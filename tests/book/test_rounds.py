@@ -32,12 +32,14 @@ from sizebook.book.published.privacy import find_private
 from sizebook.book.published.signing import verify
 from sizebook.checks import judge
 from sizebook.cli.main import app
+from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
 from sizebook.report.trial_frame import find_span
 from sizebook.report.trial_windows import show_requests
 from sizebook.stats.histograms import read_interval_log
 from sizebook.store import Project, find_bundles, open_bundle, rounds
+from sizebook.store.counter_file import write_counters
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
 from sizebook.store.rounds import BORROWED, find_rounds, list_rounds, open_published
@@ -386,6 +388,19 @@ def test_numbers_that_look_like_mail_are_numbers():
     assert [each.words for each in find_private({"x": stream.getvalue()}, {})] == [
         "an address of mail"
     ]
+
+
+def test_steps_that_look_like_mail_are_numbers():
+    """What readings are called is looked at, the bytes of their steps are not."""
+    looks = np.frombuffer(b"for sam@somewhere.net, a", dtype=np.uint8).astype(np.int64)
+    values = np.cumsum([0, *((looks >> 1) ^ -(looks & 1))]).astype(float)
+    schema = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
+    for source, found in (("app-1", []), ("sam@somewhere.net", ["an address of mail"])):
+        rows = pl.DataFrame({"time_ns": range(values.size), "host": "local", "source": source,
+                             "metric": "bytes", "value": values}).cast(schema)  # fmt: skip
+        data = write_counters(rows)
+        assert data.endswith(b"for sam@somewhere.net, a")
+        assert [each.words for each in find_private({"t/counters.steps": data}, {})] == found
 
 
 @pytest.mark.parametrize(
