@@ -27,6 +27,7 @@ from sizebook.book.compared.trials import absolute
 from sizebook.book.notebooks import run_chapter
 from sizebook.book.published import publishing, renewing
 from sizebook.book.published.choosing import choose
+from sizebook.book.published.loans import lost_loans
 from sizebook.book.published.pages import made_with, take_page
 from sizebook.book.published.privacy import find_private
 from sizebook.book.published.signing import verify
@@ -259,7 +260,7 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
     given = {"profile": "quick", "source": "measure"}
     assert run_chapter(project.root, get_chapter(project.root, "other"), given).state == "ran"
     both = [get_chapter(project.root, name) for name in ("tiny", "other")]
-    publishing.publish(project, both, NAME)
+    assert publishing.publish(project, both, NAME).lost == {}
 
     write_borrower(project.root, 0.123)
     publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
@@ -279,6 +280,23 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
     write_borrower(project.root, 0.321)
     with pytest.raises(UserError, match=r"without requests\.parquet"):
         publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
+
+
+def test_what_a_lender_no_longer_has_is_counted(tmp_path):
+    """By the page that shows it and the chapter that had it; another record is another trial."""
+    record = b"{}"
+    sha256 = hashlib.sha256(record).hexdigest()
+    files = {
+        "tiny": {"kept/trial.json": record, "other/trial.json": b"[]"},
+        "page": {
+            f"{BORROWED}/tiny/{trial}/{sha256}.json": b"" for trial in ("kept", "other", "gone")
+        },
+    }
+    packs = {}
+    for chapter, held in files.items():
+        pack(tmp_path / chapter, held)
+        packs[chapter] = SimpleNamespace(path=tmp_path / chapter)
+    assert lost_loans(packs) == {("page", "tiny"): 2}
 
 
 def test_what_must_not_be_published_leaves_the_round_as_it_was(

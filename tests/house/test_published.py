@@ -8,6 +8,7 @@ import pytest
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.published.choosing import LEAST_REPLICATES, measures
+from sizebook.book.published.loans import lost_loans
 from sizebook.lab.profiles import PROFILES
 from sizebook.store import Project
 from sizebook.store.rounds import (
@@ -42,6 +43,11 @@ def test_a_round_is_whole_and_replicated(found: Round):
     assert {pack.chapter for pack in trials if pack.replicates < LEAST_REPLICATES} == set()
     assert all(PROFILES[pack.profile].publishable for pack in trials)
     assert found.record.replicates == min(pack.replicates for pack in trials)
+
+
+def test_what_a_page_borrows_is_in_a_round():
+    """A lender that was measured anew has its borrowers renewed."""
+    assert lost_loans(newest_packs(ROUNDS)) == {}
 
 
 def test_some_chapters_are_in_full():

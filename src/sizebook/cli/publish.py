@@ -55,6 +55,11 @@ def publish(
         f"round {done.round.name}: {len(done.round.record.packs)} chapters, {signed}; "
         f"data/published has {done.published_bytes:,} bytes"
     )
+    for (page, lender), trials in done.lost.items():
+        print(
+            f"{page}: shows {trials} trials that {lender} no longer has; "
+            f"next: sizebook publish {page} --round {name} --renew"
+        )
 
 
 def _say(words: str) -> None:

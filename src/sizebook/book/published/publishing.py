@@ -14,6 +14,7 @@ from pathlib import Path
 from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.published.calibrations import keep_calibrations
 from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
+from sizebook.book.published.loans import lost_loans
 from sizebook.book.published.privacy import Private, find_private
 from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
 from sizebook.book.published.renewing import renew
@@ -49,6 +50,8 @@ class Done:
     published_bytes: int
     """Of all rounds together."""
     signed: bool
+    lost: Mapping[tuple[str, str], int]
+    """Trials that pages show and no round has any more, by chapter and lender: ``lost_loans``."""
 
 
 def publish(
@@ -148,7 +151,8 @@ def _publish(
         _check_size(project, name, size, staging)
         _put(project.published / name, record, text, staging, added)
     done = open_round(project.published / name)
-    return Done(done, tuple(new), published_bytes(project), key is not None)
+    lost = lost_loans(newest_packs(find_rounds(project)))
+    return Done(done, tuple(new), published_bytes(project), key is not None, lost)
 
 
 def _in_order(chapters: Iterable[Chapter]) -> list[Chapter]:
