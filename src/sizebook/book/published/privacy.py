@@ -71,7 +71,7 @@ def find_private(
     """
     secrets = known_secrets() if known is None else known
     for name, whole in files.items():
-        data = told_words(whole) if name.endswith(COUNTER_FILE) else whole
+        data = told_words(whole) if Path(name).name == COUNTER_FILE else whole
         for text, what in secrets.items():
             if text in data and _stands_alone(text, data):
                 yield Private(name, what)
