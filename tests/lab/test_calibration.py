@@ -203,6 +203,32 @@ def test_a_pages_floor_is_that_of_its_machine_and_day(
     assert floor_of("", 9, lent) == like(4)  # a round's own, each bundle once
 
 
+def test_a_calibration_repeated_on_another_day_is_another_one(
+    project: Project, bundles: Bundles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the same harness on the same machine: a page's floor is not pooled from several days."""
+    made: list[Bundle] = []
+    for day, scale in ((5, 9), (3, 1)):  # their order on disk plays no part
+        for block in range(3):
+            treatment = {"name": "A", "pass": 1}
+            bundle = bundles.add("aa", 100 + scale * block, treatment, replicate=block)
+            made.append(_made_anew(bundle, f"2026-01-0{day}T00:00:0{block}Z"))
+    monkeypatch.setattr(calibration, "readable_bundles", lambda _: made)
+
+    def days(newest: str | None) -> set[str]:
+        chosen = calibration.one_calibration(made, newest)
+        assert sorted(each.record.trial.replicate for each in chosen) == [0, 1, 2]
+        return {each.record.execution.started_utc[:10] for each in chosen}
+
+    assert days("2026-01-01T12:00:00Z") == {"2026-01-03"}  # measured before: the first
+    assert days("2026-01-04T12:00:00Z") == {"2026-01-03"}
+    assert days("2026-01-05T12:00:00Z") == days(None) == {"2026-01-05"}
+    assert days("2026-01-05T00:00:01Z") == {"2026-01-03", "2026-01-05"}  # in the midst of it
+    floor = calibration.find_floor(project)
+    assert floor.replicates == 3
+    assert floor.relative_sd == pytest.approx(9 / 109, rel=0.05)
+
+
 def test_what_is_measured_first_is_a_trial_of_the_calibration_chapter() -> None:
     """Else it would be measured again when the chapter runs."""
     profile = PROFILES["quick"]

@@ -259,20 +259,32 @@ def _calibrated(
 
 
 def one_calibration(bundles: Iterable[Bundle], newest: str | None) -> list[Bundle]:
-    """Return the trials of the last calibration that began before a time, else of the first.
+    """Return the trials of the last calibration before a time, else of the first.
 
-    Trials of one calibration were made by one harness, of one stack, in one way.
+    Trials of one calibration were made by one harness, of one stack, in one way. Of a trial that
+    was measured on several days the last one before that time counts, else the first.
     """
     made: dict[object, list[Bundle]] = defaultdict(list)
-    for bundle in bundles:
+    for bundle in sorted(bundles, key=_started):
         prints = bundle.record.fingerprints
         way = prints.stack, prints.capture_version, bundle.record.versions.get("sizebook")
         made[way].append(bundle)
-    begins = {way: min(map(_started, each)) for way, each in made.items()}
-    before = {way: begin for way, begin in begins.items() if newest is None or begin <= newest}
-    if before:
-        return made[max(before, key=lambda way: before[way])]
-    return made[min(begins, key=lambda way: begins[way])] if begins else []
+    if not made:
+        return []
+
+    def before(bundle: Bundle) -> bool:
+        return newest is None or _started(bundle) <= newest
+
+    last = {way: max(map(_started, there)) for way, each in made.items()
+            if (there := [bundle for bundle in each if before(bundle)])}  # fmt: skip
+    counts = max(last, key=lambda way: last[way]) if last else next(iter(made))
+    chosen: dict[object, Bundle] = {}
+    for bundle in made[counts]:
+        spec = bundle.record.trial
+        trial = spec.experiment, tuple(sorted(spec.treatment.items())), spec.replicate
+        if before(bundle) or trial not in chosen:
+            chosen[trial] = bundle
+    return list(chosen.values())
 
 
 def tells_noise(bundle: Bundle) -> bool:
