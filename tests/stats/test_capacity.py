@@ -1,5 +1,7 @@
 """The model that is chosen predicts what it has not seen, and says how well."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,22 @@ def test_the_true_form_is_recovered():
     assert best.held_out["mean"].median_error < 1e-3
     for name in ("capacity_per_s", "base_s", "wait_s", "power"):
         assert getattr(best.response, name) == pytest.approx(getattr(truth, name), rel=0.01)
+
+
+def test_last_bits_do_not_matter():
+    """Another CPU's powers and logarithms differ in them; the audit there finds the same."""
+    trials = observe(queue, *sweep(), noise=0.03)
+    off = np.random.default_rng(2).integers(-1, 2, trials.mean_s.size)
+    other = replace(trials, mean_s=trials.mean_s * (1 + off * np.finfo(float).eps))
+    assert np.any(other.mean_s != trials.mean_s)
+    here, there = contest(trials), contest(other)
+    assert here.chosen == there.chosen
+    for name, one in here.fitted.items():
+        assert there.fitted[name].fit.estimates == one.fit.estimates
+        for quantity, held in one.held_out.items():
+            assert there.fitted[name].held_out[quantity].predicted == pytest.approx(
+                held.predicted, rel=1e-13
+            )
 
 
 def test_several_nodes_have_their_cost():

@@ -107,6 +107,17 @@ def test_without_waiting_the_model_is_the_asymptotic_bound():
         assert float(BOUNDS.rate_of(users, 1.0, 1.0, 1)) == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_slope_is_that_of_the_response():
+    """As a difference quotient, with several nodes, too; infinite where nothing is answered."""
+    late = replace(SHARING, power=3.0, exponent=0.5, node_cost=1.2)
+    cores, nodes, step = np.array([1.0, 0.5, 2.0]), np.array([1, 1, 2]), 1e-6
+    rate = 0.8 * late.capacity_per_s * cores / np.where(nodes > 1, 1.2, 1.0)
+    rise = late.seconds(rate + step, cores, nodes) - late.seconds(rate - step, cores, nodes)
+    assert late.slope(rate, cores, nodes) == pytest.approx(rise / (2 * step), rel=1e-5)
+    assert late.slope(2 * rate, cores, nodes).tolist() == [np.inf] * 3
+    assert BOUNDS.slope(rate, cores, nodes).tolist() == [0.0] * 3
+
+
 def test_several_nodes_cost_what_they_cost():
     """A cost of 1.2 is a fifth more time a request, and a sixth less throughput."""
     assert SHARING.seconds(1e-9, 1.0, 2) == pytest.approx(1.2 * SHARING.seconds(1e-9, 1.0, 1))

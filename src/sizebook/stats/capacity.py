@@ -21,8 +21,6 @@ from sizebook.stats.sizing import Domain, Heap, Response, SizingModel
 BASELINE = "bounds"
 QUANTITIES = ("mean", "p95", "rate")
 _UNBORNE_S = 1e6
-_STEPS = 44
-"""Halvings while a form is fitted: finer than its search, and a third faster."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +131,18 @@ def _solve(response: Response, columns: Mapping[str, Floats]) -> tuple[Floats, F
     closed = np.isfinite(users)
     asking = np.where(closed, users, 1.0)
     think_s = np.where(closed, columns["think_s"], 0.0)
-    by_users = response.rate_of(asking, think_s, cores, nodes, _STEPS)
+    by_users = response.rate_of(asking, think_s, cores, nodes)
     rate = np.where(closed, by_users, columns["offered_per_s"])
-    with np.errstate(divide="ignore"):
-        waited = asking / by_users - think_s
-    mean_s = np.where(closed, waited, response.seconds(rate, cores, nodes))
-    return rate, np.minimum(mean_s, _UNBORNE_S)
+    computed = response.seconds(rate, cores, nodes)
+    # N / X - Z and R of X say the same of the exact X. Of one that lacks its last bits either is
+    # off by far more: the one where think times are long, the other at the knee. Each weighted by
+    # the slope of the other, what X lacks cancels, and a search on the result can end.
+    rise = response.slope(rate, cores, nodes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        waited, fall = asking / by_users - think_s, asking / by_users**2
+        exact = (waited * rise + computed * fall) / (rise + fall)
+    waited = np.where(np.isfinite(rise) & (rise > 0), exact, waited)
+    return rate, np.minimum(np.where(closed, waited, computed), _UNBORNE_S)
 
 
 def _fitted(name: str, parameters: tuple[Parameter, ...], form: Form, observed: Observed) -> Fitted:

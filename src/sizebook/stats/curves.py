@@ -18,8 +18,11 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-_CLOSE = 1e-10
+_CLOSE = 1e-12
 """Relative change of parameters and of the sum of squares at which a search ends."""
+_DIGITS = 5
+"""Digits of what a fit gives. Where a search ends depends on the last bits of powers and
+logarithms, which differ between CPUs; these digits do not, and errors are far larger."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter as it was fitted, with its interval; without one, None."""
+    """A parameter as it was fitted, to five digits, with its interval; without one, None."""
 
     value: float
     error: float | None
@@ -122,23 +125,28 @@ def fit(
         residuals,
         np.clip(first / scale, low, high),
         bounds=(low, high),
+        jac="3-point",
         x_scale="jac",
         xtol=_CLOSE,
         ftol=_CLOSE,
         gtol=_CLOSE,
     )
-    values = found.x * scale
+    values = np.clip([_rounded(value) for value in found.x * scale], low * scale, high * scale)
     spare = seen.size - len(curve.parameters)
-    deviation = math.sqrt(2 * found.cost / spare) if spare else None
+    deviation = _rounded(math.sqrt(2 * found.cost / spare)) if spare else None
     errors = _errors(np.asarray(found.jac), deviation) * scale if deviation is not None else None
     half = scipy.stats.t.ppf((1 + level) / 2, spare) if spare else math.nan
     estimates = {
         parameter.name: _estimate(
-            parameter, float(values[n]), None if errors is None else float(errors[n]), half
+            parameter, float(values[n]), None if errors is None else _rounded(errors[n]), half
         )
         for n, parameter in enumerate(curve.parameters)
     }
     return Fit(curve, estimates, level, int(seen.size), relative, deviation)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def _errors(jacobian: Floats, deviation: float) -> Floats:

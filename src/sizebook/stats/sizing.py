@@ -59,25 +59,32 @@ class Response:
         waiting = waiting if self.wait_s else np.zeros_like(load)
         return np.where(load < 1, cost * (self.base_s + self.work_s / c + waiting), np.inf)
 
-    def rate_of(
-        self,
-        users: ArrayLike,
-        think_s: ArrayLike,
-        cores: ArrayLike,
-        nodes: ArrayLike,
-        steps: int = STEPS,
-    ) -> Floats:
-        """Return the throughput of users who think; the response is N / X - Z.
+    def slope(self, rate: ArrayLike, cores: ArrayLike, nodes: ArrayLike) -> Floats:
+        """Return dR/dX in seconds for each request a second: by how much R rises with X.
 
-        ``steps`` is the number of halvings, each of which gives a binary digit.
+        0 where nobody waits, whatever the rate; infinite where the rate cannot be borne.
         """
+        x, c = np.asarray(rate, dtype=np.float64), np.asarray(cores, dtype=np.float64)
+        cost = np.where(np.asarray(nodes) > 1, self.node_cost, 1.0)
+        load = x * cost / (self.capacity_per_s * c)
+        if not self.wait_s:
+            return np.zeros_like(load)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            waiting = cost * self.wait_s * c**-self.exponent * load**self.power / (1 - load)
+            slope = waiting / x * (self.power + load / (1 - load))
+        return np.where(load < 1, slope, np.inf)
+
+    def rate_of(
+        self, users: ArrayLike, think_s: ArrayLike, cores: ArrayLike, nodes: ArrayLike
+    ) -> Floats:
+        """Return the throughput of users who think; the response is N / X - Z."""
         n, z = np.asarray(users, dtype=np.float64), np.asarray(think_s, dtype=np.float64)
         c, several = np.asarray(cores, dtype=np.float64), np.asarray(nodes)
         cost = np.where(several > 1, self.node_cost, 1.0)
         bearable, idle_s, waits_s = self._limits(z, c, cost)
         low = np.zeros(np.broadcast(n, z, c, several).shape)
         high = np.minimum(bearable, n / idle_s)
-        for _ in range(steps):
+        for _ in range(STEPS):
             middle = 0.5 * (low + high)
             load = middle / bearable
             with np.errstate(divide="ignore", invalid="ignore"):
