@@ -24,8 +24,8 @@ _SHAPES = [
     "triangle-up",
     "cross",
     "triangle-down",
-    "triangle",
-    "wedge",
+    "triangle-left",
+    "triangle-right",
 ]
 
 

@@ -28,8 +28,18 @@
     return shared ? JSON.parse(shared.textContent) : {};
   }
 
-  function themed(spec) {
+  // a chart as wide as the page does not widen for its legend
+  function cutLegend(place) {
+    const right = (each) => each.getBoundingClientRect().right;
+    const legends = Array.from(place.querySelectorAll(".role-legend"));
+    return legends.find((each) => right(each) > right(place.querySelector("svg.marks")));
+  }
+
+  function themed(spec, columns) {
     const config = Object.assign(sharedConfig(), spec.config, { background: "transparent" });
+    if (columns) {
+      config.legend = Object.assign({}, config.legend, { columns });
+    }
     if (isDark()) {
       for (const part of Object.keys(DARK)) {
         config[part] = Object.assign({}, config[part], DARK[part]);
@@ -61,11 +71,17 @@
       place.className = "sb-canvas";
       chart.querySelector(".sb-live").appendChild(place);
       chart.classList.add("sb-ready");
-      const result = await window.vegaEmbed(place, themed(spec), {
+      const embed = (columns) => window.vegaEmbed(place, themed(spec, columns), {
         mode: "vega-lite",
         renderer: "svg",
         actions: "quiet" in chart.dataset ? false : { export: true, source: false, compiled: false, editor: false },
       });
+      let result = await embed(0);
+      const entries = cutLegend(place)?.querySelectorAll(".role-legend-label text").length || 0;
+      for (let columns = entries - 1; columns > 0 && cutLegend(place); columns -= 1) {
+        result.finalize();
+        result = await embed(columns);
+      }
       if (turn !== chart.sbTurn) {
         result.finalize();
         place.remove();
