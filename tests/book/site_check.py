@@ -64,12 +64,13 @@ def check_pages(browser: Browser, root: Path, pages: list[Path]) -> list[Problem
 
 
 def check_page(browser: Browser, root: Path, page: Path) -> list[Problem]:
-    """Open one page: no outside request, no complaint, every chart drawn, folds open on click."""
+    """Open one page: no outside request, no complaint, charts drawn whole, folds open on click."""
     name = page.relative_to(root).as_posix()
     browser.open(f"{page.as_uri()}?charts=all")
     found = []
     try:
         wait_for_charts(browser)
+        wait_for_legends(browser)
         folds = "[...document.querySelectorAll('details.sb-evidence')]"
         browser.run(f"{folds}.forEach(fold => fold.querySelector('summary').click())")
         if not browser.run(f"{folds}.every(fold => fold.open && fold.lastChild.clientHeight > 0)"):
@@ -94,6 +95,15 @@ def wait_for_charts(browser: Browser, theme: str | None = None) -> int:
         drawn += f" && chart.dataset.theme === '{theme}'"
     browser.wait_for(f"[...document.querySelectorAll('.sb-chart')].every(chart => {drawn})")
     return int(browser.run("document.querySelectorAll('.sb-chart').length"))
+
+
+def wait_for_legends(browser: Browser) -> None:
+    """Return when no chart cuts its legend off."""
+    cut = "legend => right(legend) > right(legend.closest('svg')) + 1"
+    browser.wait_for(
+        "(right => ![...document.querySelectorAll('.sb-canvas .role-legend')].some("
+        f"{cut}))(each => each.getBoundingClientRect().right)"
+    )
 
 
 def check_search(browser: Browser, root: Path, word: str | None = None) -> list[Problem]:

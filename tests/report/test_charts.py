@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
 import pytest
 
+from sizebook.lab import MODES
 from sizebook.report import charts
 from sizebook.report.chart import prepare_chart, render_svg
 
@@ -56,6 +58,19 @@ def test_a_logarithmic_scale_has_a_tick_a_decade() -> None:
     assert ticks(scale="log") == [1, 10, 100, 1000]
     assert ticks(scale="log", ticks=(5, 50)) == [5, 50]
     assert ticks() is None
+
+
+def test_the_eight_marks_are_different_and_wide() -> None:
+    """A treatment is told by its form, too: none is an alias of another, and none is a hair."""
+    names = [*MODES]
+    frame = pl.DataFrame({"value": [1.0] * 8, "what": ["x"] * 8, "mode": names})
+    chart = charts.dots(frame, value="value", category="what", x_title="ms", series="mode")
+    svg = render_svg(spec_of(chart))
+    legend = re.findall(r'class="mark-symbol role-legend-symbol".*?d="([^"]+)"', svg)
+    assert len(set(legend)) == len(names) == 8
+    for outline in legend:
+        across = [float(x) for x in re.findall(r"[ML](-?[\d.]+)", outline)]
+        assert "A" in outline or "h" in outline or max(across) - min(across) > 8, outline
 
 
 def test_dots_take_one_value_and_none() -> None:

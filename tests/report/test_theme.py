@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sizebook.lab import MODES
 from sizebook.report import theme
 
 Colour = NDArray[np.float64]
@@ -116,3 +117,13 @@ def test_theme_is_in_the_chart_and_not_left_on() -> None:
     spec = theme.themed_spec(alt.Chart().mark_point())
     assert spec["config"]["font"] == theme.FONT
     assert alt.theme.active == before
+
+
+def test_a_mode_keeps_its_colour_in_any_company() -> None:
+    """Charts show few modes or all, by what a machine has and a chapter asks."""
+    modes = [*MODES]
+    whole = theme.treatment_slots(modes)
+    assert sorted(whole.values()) == list(range(len(modes)))
+    for count in range(1, len(modes)):
+        for some in combinations(modes, count):
+            assert theme.treatment_slots(some) == {mode: whole[mode] for mode in some}
