@@ -264,27 +264,27 @@ def one_calibration(bundles: Iterable[Bundle], newest: str | None) -> list[Bundl
     Trials of one calibration were made by one harness, of one stack, in one way. Of a trial that
     was measured on several days the last one before that time counts, else the first.
     """
-    made: dict[object, list[Bundle]] = defaultdict(list)
-    for bundle in sorted(bundles, key=_started):
-        prints = bundle.record.fingerprints
-        way = prints.stack, prints.capture_version, bundle.record.versions.get("sizebook")
-        made[way].append(bundle)
-    if not made:
+    ordered = sorted(bundles, key=_started)
+    before = [each for each in ordered if newest is None or _started(each) <= newest]
+    after = ordered[len(before) :]
+    if not ordered:
         return []
-
-    def before(bundle: Bundle) -> bool:
-        return newest is None or _started(bundle) <= newest
-
-    last = {way: max(map(_started, there)) for way, each in made.items()
-            if (there := [bundle for bundle in each if before(bundle)])}  # fmt: skip
-    counts = max(last, key=lambda way: last[way]) if last else next(iter(made))
-    chosen: dict[object, Bundle] = {}
-    for bundle in made[counts]:
-        spec = bundle.record.trial
-        trial = spec.experiment, tuple(sorted(spec.treatment.items())), spec.replicate
-        if before(bundle) or trial not in chosen:
-            chosen[trial] = bundle
+    way = _way(before[-1] if before else after[0])
+    # of one trial the last in this order counts
+    chosen = {_trial(each): each for each in (*reversed(after), *before) if _way(each) == way}
     return list(chosen.values())
+
+
+def _way(bundle: Bundle) -> tuple[object, ...]:
+    """Return by what a trial of a calibration was made."""
+    prints = bundle.record.fingerprints
+    return prints.stack, prints.capture_version, bundle.record.versions.get("sizebook")
+
+
+def _trial(bundle: Bundle) -> tuple[object, ...]:
+    """Return what a trial of a calibration has again when it is measured on another day."""
+    spec = bundle.record.trial
+    return spec.experiment, tuple(sorted(spec.treatment.items())), spec.replicate
 
 
 def tells_noise(bundle: Bundle) -> bool:

@@ -51,28 +51,29 @@ class Response:
 
     def seconds(self, rate: ArrayLike, cores: ArrayLike, nodes: ArrayLike) -> Floats:
         """Return R in seconds; infinite where the rate cannot be borne."""
-        x, c = np.asarray(rate, dtype=np.float64), np.asarray(cores, dtype=np.float64)
-        cost = np.where(np.asarray(nodes) > 1, self.node_cost, 1.0)
-        load = x * cost / (self.capacity_per_s * c)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            waiting = self.wait_s * c**-self.exponent * load**self.power / (1 - load)
-        waiting = waiting if self.wait_s else np.zeros_like(load)
-        return np.where(load < 1, cost * (self.base_s + self.work_s / c + waiting), np.inf)
+        load, cost, waiting = self._waiting(rate, cores, nodes)
+        work_s = self.work_s / np.asarray(cores, dtype=np.float64)
+        return np.where(load < 1, cost * (self.base_s + work_s + waiting), np.inf)
 
     def slope(self, rate: ArrayLike, cores: ArrayLike, nodes: ArrayLike) -> Floats:
-        """Return dR/dX in seconds for each request a second: by how much R rises with X.
+        """Return dR/dX, in seconds for each request a second; infinite where R is."""
+        load, cost, waiting = self._waiting(rate, cores, nodes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rise = cost * waiting / np.asarray(rate) * (self.power + load / (1 - load))
+        return np.where(load < 1, rise, np.inf)
 
-        0 where nobody waits, whatever the rate; infinite where the rate cannot be borne.
-        """
+    def _waiting(
+        self, rate: ArrayLike, cores: ArrayLike, nodes: ArrayLike
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return ρ, h, and what waiting adds; that is of no meaning where ρ is not below 1."""
         x, c = np.asarray(rate, dtype=np.float64), np.asarray(cores, dtype=np.float64)
         cost = np.where(np.asarray(nodes) > 1, self.node_cost, 1.0)
         load = x * cost / (self.capacity_per_s * c)
         if not self.wait_s:
-            return np.zeros_like(load)
+            return load, cost, np.zeros_like(load)
         with np.errstate(divide="ignore", invalid="ignore"):
-            waiting = cost * self.wait_s * c**-self.exponent * load**self.power / (1 - load)
-            slope = waiting / x * (self.power + load / (1 - load))
-        return np.where(load < 1, slope, np.inf)
+            waiting = self.wait_s * c**-self.exponent * load**self.power / (1 - load)
+        return load, cost, waiting
 
     def rate_of(
         self, users: ArrayLike, think_s: ArrayLike, cores: ArrayLike, nodes: ArrayLike
