@@ -99,6 +99,18 @@ def test_phases_hold_what_their_seconds_hold(tmp_path):
     assert again.get_next_interval_histogram().get_total_count() == phases[0].total_count
 
 
+def test_phases_are_not_deflated(tmp_path):
+    """The same histograms in a form that an archive compresses further than deflated ones."""
+    write_interval_log(tmp_path / "latency.hlog", requests(service_share=0.5), ORIGIN)
+    seconds = read_interval_log(tmp_path / "latency.hlog")
+    write_phase_log(tmp_path / "phases.hlog", seconds, ORIGIN)
+    rows = [one for one in (tmp_path / "phases.hlog").read_text().splitlines() if one[:4] == "Tag="]
+    for row in rows:
+        packed = base64.b64decode(row.rpartition(",")[2])
+        assert int.from_bytes(packed[4:8], "big") == len(packed) - 8
+        assert len(packed) > len(zlib.decompress(packed[8:])) + 8
+
+
 def test_service_times_are_kept_where_they_differ(tmp_path):
     """Closed loops store one quantity, open arrivals two; service falls back on latency."""
     path = tmp_path / "latency.hlog"
