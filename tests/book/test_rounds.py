@@ -36,6 +36,7 @@ from sizebook.cli.main import app
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
+from sizebook.report.page import METADATA_KEY
 from sizebook.report.trial_frame import find_span
 from sizebook.report.trial_windows import show_requests
 from sizebook.stats.histograms import read_interval_log
@@ -43,7 +44,7 @@ from sizebook.store import Project, find_bundles, open_bundle, rounds
 from sizebook.store.counter_file import write_counters
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
-from sizebook.store.rounds import BORROWED, find_rounds, list_rounds, open_published
+from sizebook.store.rounds import BORROWED, PAGES, find_rounds, list_rounds, open_published
 
 NAME = "2026-03-05"
 KEYGEN = shutil.which("ssh-keygen")
@@ -283,20 +284,25 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
 
 
 def test_what_a_lender_no_longer_has_is_counted(tmp_path):
-    """By the page that shows it and the chapter that had it; another record is another trial."""
+    """By the page whose results name it; another record is another trial."""
     record = b"{}"
     sha256 = hashlib.sha256(record).hexdigest()
+    trials = [{"bundle": name, "sha256": sha256} for name in ("kept", "other", "gone")]
+    results = [
+        {"metadata": {METADATA_KEY: {"evidence": {"sources": some}}}}
+        for some in (trials, trials[1:], [])
+    ]
+    cells = [{"outputs": [*results, {"metadata": {}}]}, {"source": "words"}]
     files = {
         "tiny": {"kept/trial.json": record, "other/trial.json": b"[]"},
-        "page": {
-            f"{BORROWED}/tiny/{trial}/{sha256}.json": b"" for trial in ("kept", "other", "gone")
-        },
+        "page": {f"{PAGES}/page.ipynb": json.dumps({"cells": cells}).encode()},
+        "spoilt": {f"{PAGES}/spoilt.ipynb": b"[]"},
     }
     packs = {}
     for chapter, held in files.items():
         pack(tmp_path / chapter, held)
         packs[chapter] = SimpleNamespace(path=tmp_path / chapter)
-    assert lost_loans(packs) == {("page", "tiny"): 2}
+    assert lost_loans(packs) == {"page": 2}
 
 
 def test_what_must_not_be_published_leaves_the_round_as_it_was(

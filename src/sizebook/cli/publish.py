@@ -55,9 +55,9 @@ def publish(
         f"round {done.round.name}: {len(done.round.record.packs)} chapters, {signed}; "
         f"data/published has {done.published_bytes:,} bytes"
     )
-    for (page, lender), trials in done.lost.items():
+    for page, trials in done.lost.items():
         print(
-            f"{page}: shows {trials} trials that {lender} no longer has; "
+            f"{page}: shows {trials} trials that no round has any more; "
             f"next: sizebook publish {page} --round {name} --renew"
         )
 

@@ -50,8 +50,8 @@ class Done:
     published_bytes: int
     """Of all rounds together."""
     signed: bool
-    lost: Mapping[tuple[str, str], int]
-    """Trials that pages show and no round has any more, by chapter and lender: ``lost_loans``."""
+    lost: Mapping[str, int]
+    """Trials that pages show and no round has any more, by chapter: ``lost_loans``."""
 
 
 def publish(
