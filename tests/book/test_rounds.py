@@ -36,7 +36,6 @@ from sizebook.cli.main import app
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.errors import BundleError, UserError
 from sizebook.report import measures
-from sizebook.report.page import METADATA_KEY
 from sizebook.report.trial_frame import find_span
 from sizebook.report.trial_windows import show_requests
 from sizebook.stats.histograms import read_interval_log
@@ -283,26 +282,27 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
         publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
 
 
-def test_what_a_lender_no_longer_has_is_counted(tmp_path):
+def test_what_a_lender_no_longer_has_is_counted(published, tmp_path):
     """By the page whose results name it; another record is another trial."""
-    record = b"{}"
-    sha256 = hashlib.sha256(record).hexdigest()
-    trials = [{"bundle": name, "sha256": sha256} for name in ("kept", "other", "gone")]
-    results = [
-        {"metadata": {METADATA_KEY: {"evidence": {"sources": some}}}}
-        for some in (trials, trials[1:], [])
-    ]
-    cells = [{"outputs": [*results, {"metadata": {}}]}, {"source": "words"}]
-    files = {
-        "tiny": {"kept/trial.json": record, "other/trial.json": b"[]"},
-        "page": {f"{PAGES}/page.ipynb": json.dumps({"cells": cells}).encode()},
-        "spoilt": {f"{PAGES}/spoilt.ipynb": b"[]"},
-    }
-    packs = {}
-    for chapter, held in files.items():
-        pack(tmp_path / chapter, held)
-        packs[chapter] = SimpleNamespace(path=tmp_path / chapter)
-    assert lost_loans(packs) == {"page": 2}
+    (whole,) = published.glob(f"data/published/{NAME}/tiny-*.tar.xz")
+    files = read_pack(whole)
+    page = {name: data for name, data in files.items() if name.startswith(f"{PAGES}/")}
+    (text,) = page.values()
+    records = {name: data for name, data in files.items() if name.endswith("/trial.json")}
+    gone, other = sorted(name for name in records if name.split("/")[0].encode() in text)[:2]
+
+    def lost(page, held):
+        packs = {}
+        for chapter, content in {"tiny": held, "page": page}.items():
+            pack(tmp_path / chapter, content)
+            packs[chapter] = SimpleNamespace(path=tmp_path / chapter)
+        return lost_loans(packs)
+
+    assert lost(page, records) == {}
+    assert lost(page, {**records, other: b"{}"}) == {"page": 1}
+    fewer = {name: data for name, data in records.items() if name != gone}
+    assert lost(page, {**fewer, other: b"{}"}) == {"page": 2}
+    assert lost(dict.fromkeys(page, b"[]"), {}) == {}
 
 
 def test_what_must_not_be_published_leaves_the_round_as_it_was(

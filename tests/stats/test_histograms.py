@@ -105,6 +105,7 @@ def test_phases_are_not_deflated(tmp_path):
     seconds = read_interval_log(tmp_path / "latency.hlog")
     write_phase_log(tmp_path / "phases.hlog", seconds, ORIGIN)
     rows = [one for one in (tmp_path / "phases.hlog").read_text().splitlines() if one[:4] == "Tag="]
+    assert len(rows) == 2 * 2 * 2
     for row in rows:
         packed = base64.b64decode(row.rpartition(",")[2])
         assert int.from_bytes(packed[4:8], "big") == len(packed) - 8
