@@ -10,11 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from sizebook.hosts.paging import HEAP_IN_FILE, page_out
+from sizebook.lab.alongside import alongside
 from sizebook.model.bundle import START, STOP, StackEvent
-from sizebook.model.errors import TrialError, UserError
+from sizebook.model.errors import TrialError
 from sizebook.model.trial import Disturbance, HostLimits, TrialSpec
 from sizebook.stack import RunningStack
 from sizebook.stack.balancer import Balancer
@@ -45,34 +47,16 @@ def disturbed(
     before the measured one. On leaving, what is under way is finished and what is still due is
     not begun. Raises what a disturbance raised, such as TrialError if a node does not come back.
     """
-    failures: list[UserError] = []
-    over = threading.Event()
     phases = spec.load.phases
     measured_ns = begin_ns + round((phases.ramp_s + phases.warmup_s) * 1e9)
 
-    def act(one: Disturbance) -> None:
+    def act(one: Disturbance, over: threading.Event) -> None:
         due_ns = measured_ns + round(one.at_s * 1e9)
-        if over.wait(max(0.0, (due_ns - time.monotonic_ns()) / 1e9)):
-            return
-        try:
+        if not over.wait(max(0.0, (due_ns - time.monotonic_ns()) / 1e9)):
             _DO[one.action](stack, one, over, events)
-        except UserError as error:
-            failures.append(error)
 
-    threads = [
-        threading.Thread(target=act, args=(one,), name=f"sizebook-{one.action}-{one.node}")
-        for one in spec.planned()
-    ]
-    for thread in threads:
-        thread.start()
-    try:
+    with alongside([partial(act, one) for one in spec.planned()]):
         yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-    if failures:
-        raise failures[0]
 
 
 @contextlib.contextmanager

@@ -6,9 +6,11 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
+from sizebook.lab.alongside import alongside
 from sizebook.model.bundle import OUT_OF_MEMORY, START, StackEvent
-from sizebook.model.errors import TrialError, UserError
+from sizebook.model.errors import TrialError
 from sizebook.model.trial import Exhaustion, TrialSpec
 from sizebook.stack import RunningStack
 from sizebook.stack.endings import Ending, NodeEndedError, ending_of
@@ -26,29 +28,9 @@ def supervised(stack: RunningStack, spec: TrialSpec, events: list[StackEvent]) -
     the same way is followed by the next. On leaving, a start under way is finished and none begun.
     Raises what a start raised, such as TrialError if the node does not become ready.
     """
-    over = threading.Event()
-    failures: list[UserError] = []
-
-    def look_after(one: Exhaustion) -> None:
-        try:
-            _look_after(stack, one, events, over)
-        except UserError as error:
-            failures.append(error)
-
-    threads = [
-        threading.Thread(target=look_after, args=(one,), name=f"sizebook-supervisor-{name}")
-        for name, one in spec.exhaustible().items()
-    ]
-    for thread in threads:
-        thread.start()
-    try:
+    tasks = [partial(_look_after, stack, one, events) for one in spec.exhaustible().values()]
+    with alongside(tasks):
         yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-    if failures:
-        raise failures[0]
 
 
 def unexpected_ending(stack: RunningStack, spec: TrialSpec) -> Ending | None:
