@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import UserError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -22,32 +19,17 @@ def sender():
     """Give a server, and the list of (way, bytes, calls) that it was asked for."""
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
-            parts = urlsplit(self.path)
-            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            way, size = parts.path.rsplit("/", 1)[1], int(query["bytes"])
+    class Handler(Answering):
+        def answer(self):
+            self.sent()
+            path, query = self.asked()
+            way, size = path.rsplit("/", 1)[1], int(query["bytes"])
             asked.append((way, size, int(query["calls"])))
-            told = {"id": query["id"], "way": way, "bytes": size, "checksum": "00000000",
-                    "calls": int(query["calls"]), "thread": "t"}  # fmt: skip
-            text = json.dumps(told, separators=(",", ":")).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            self.tell({"id": query["id"], "way": way, "bytes": size, "checksum": "00000000",
+                       "calls": int(query["calls"]), "thread": "t"})  # fmt: skip
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as url:
+        yield url, asked
 
 
 def load(measured_s=0.4, **settings):

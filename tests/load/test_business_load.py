@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import threading
 from collections import Counter
 from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import polars as pl
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -116,53 +115,32 @@ def office():
     """Give what the server keeps, with its URL."""
     kept = Office()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_GET(self):
-            url = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-            if url.path == "/business/size":
-                self.tell(200, b'{"users":5,"branches":4,"items":60,"customers":40}')
+    class Handler(Answering):
+        def answer(self):
+            path, query = self.asked()
+            body = self.sent().decode()
+            if path == "/business/size":
+                self.tell({"users": 5, "branches": 4, "items": 60, "customers": 40})
                 return
-            if url.path == "/business/limits":
-                asked = {name: int(value) for name, value in parse_qsl(url.query)}
+            if path == "/business/limits":
+                asked = {name: int(value) for name, value in query.items()}
                 kept.limits |= {} if kept.deaf else asked
-                self.tell(200, json.dumps(kept.limits).encode())
+                self.tell(kept.limits)
                 return
             cookie = SimpleCookie(self.headers.get("Cookie", "")).get("DESK")
-            parts = dict(parse_qsl(url.query) + parse_qsl(body))
+            parts = query | dict(parse_qsl(body))
             with kept.lock:
-                told = kept.answer(self.command, url.path, parts, cookie.value if cookie else "")
+                told = kept.answer(self.command, path, parts, cookie.value if cookie else "")
             if told is None:
                 self.close_connection = True
                 return
             status, outputs, session = told
             page = "".join(f'<output id="{k}">{v}</output>' for k, v in outputs.items())
-            self.tell(status, page.encode(), session)
+            cookie = {"set_cookie": f"DESK={session}; Path=/; HttpOnly"} if session else {}
+            self.tell(page.encode(), status, content_type="text/html;charset=utf-8", **cookie)
 
-        def do_POST(self):
-            self.do_GET()
-
-        def tell(self, status, page, session=""):
-            self.send_response(status)
-            self.send_header("Content-Type", "text/html;charset=utf-8")
-            self.send_header("Content-Length", str(len(page)))
-            if session:
-                self.send_header("Set-Cookie", f"DESK={session}; Path=/; HttpOnly")
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    kept.url = f"http://127.0.0.1:{server.server_port}"
-    yield kept
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as kept.url:
+        yield kept
 
 
 def work(own, office, tmp_path, users=5, measured_s=0.6, **settings):
@@ -192,7 +170,7 @@ def test_all_transactions_are_done_and_none_fails(own, office, tmp_path):
 
 def test_clerks_begin_where_others_are_at_work(own, office, tmp_path):
     """Of a piece of business only what later transactions need is done before the first pause."""
-    collected = work(own, office, tmp_path, users=40, measured_s=0.5, session_transactions=100_000)
+    collected = work(own, office, tmp_path, users=40, measured_s=2.0, session_transactions=100_000)
     assert collected.facts.failed == 0
     rows = collected.requests.sort("start_ns").with_columns(pl.col("name").cast(pl.String))
     first = rows.group_by("user").agg(pl.col("iteration").first(), pl.col("name"))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
-
 import polars as pl
 import pytest
+from answering import Answering, served
 
 from sizebook.load.documents import production_orders
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -17,54 +14,35 @@ DOCUMENTS = {one.body: one for one in (production_orders(SIZE, 7 + number) for n
 ROWS = b'[{"carrid":"AA","connid":"0017"}]'
 
 
-class Stack(BaseHTTPRequestHandler):
+class Stack(Answering):
     """Answers each call; notes the ids that it was given, and what it was asked with."""
 
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
     ids: list[str] = []  # noqa: RUF012 - shared by all requests of a test
     methods: set[str] = set()  # noqa: RUF012
     off_by = 0
 
-    def do_POST(self):
-        url = urlsplit(self.path)
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.methods.add(f"POST {url.path}")
-        self.ids.append(parse_qs(url.query)["id"][0])
+    def answer(self):
+        if self.command != "POST":
+            self.methods.add(f"{self.command} {self.path}")
+            self.tell(ROWS if not self.off_by else b"[]")
+            return
+        path, query = self.asked()
+        body = self.sent()
+        self.methods.add(f"POST {path}")
+        self.ids.append(query["id"])
         document = DOCUMENTS[body]
         told = f'{{"rows":{document.rows + self.off_by},"total":{document.total},"bytesIn":1}}'
-        if url.path == "/messaging/messages":
+        if path == "/messaging/messages":
             told = f'{{"bytes":{len(body) + self.off_by},"queued":true}}'
         self.tell(told.encode())
-
-    def do_GET(self):
-        self.methods.add(f"{self.command} {self.path}")
-        self.tell(ROWS if not self.off_by else b"[]")
-
-    def do_HEAD(self):
-        self.do_GET()
-
-    def tell(self, text):
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture
 def run(own, tmp_path):
     """Return a function that runs a call against a server and returns the requests."""
-    servers = []
 
     def start(call, off_by=0):
         stack = type("One", (Stack,), {"ids": [], "methods": set(), "off_by": off_by})
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), stack))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
         load = LoadProfile(
             locustfile="calls.py",
             arrivals=ClosedLoop(users=2),
@@ -72,14 +50,12 @@ def run(own, tmp_path):
             settings={"call": call, "bytes": SIZE},
             seed=7,
         )
-        own.prepare(load, {"app": f"http://127.0.0.1:{servers[-1].server_port}"}, tmp_path)
-        requests = own.run().requests.with_columns(pl.col("name", "error").cast(pl.String))
+        with served(stack) as url:
+            own.prepare(load, {"app": url}, tmp_path)
+            requests = own.run().requests.with_columns(pl.col("name", "error").cast(pl.String))
         return stack, requests
 
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    return start
 
 
 @pytest.mark.parametrize(

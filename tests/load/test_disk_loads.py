@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import UserError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -22,40 +20,23 @@ def node():
     """Give a server, and the list of (path, query) that it was asked for."""
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_POST(self):
-            parts = urlsplit(self.path)
-            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            asked.append((parts.path, query))
-            kind, job = parts.path.split("/")[2:]
+    class Handler(Answering):
+        def answer(self):
+            if self.command == "GET":
+                asked.append((self.path, {}))
+                size = int(re.search(r"bytes=(\d+)", self.path)[1])
+                self.tell(bytes(size), content_type="application/octet-stream")
+                return
+            path, query = self.asked()
+            asked.append((path, query))
+            kind, job = path.split("/")[2:]
             told = f'{{"job":"{job}","bytes":{query.get("bytes")},"ran":"psync direct"}}'
             if kind == "files":
                 told = f'{{"job":"{job}","files":1,"intact":true}}'
-            self.answer(told.encode(), "application/json")
+            self.tell(told.encode())
 
-        def do_GET(self):
-            asked.append((self.path, {}))
-            self.answer(bytes(int(re.search(r"bytes=(\d+)", self.path)[1])),
-                        "application/octet-stream")  # fmt: skip
-
-        def answer(self, body, kind):
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as url:
+        yield url, asked
 
 
 def load(users=1, measured_s=0.2, **settings):

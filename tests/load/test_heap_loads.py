@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import polars as pl
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -24,24 +22,22 @@ class Node:
         self.refuse = set()
         self.filled = []
 
-    def answer(self, path):
-        url = urlsplit(path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
-        if url.path == "/messaging/messages":
+    def answer(self, path, query):
+        if path == "/messaging/messages":
             name = query["id"]
             if name.rpartition("-")[2] in self.refuse:
                 self.refuse.discard(name.rpartition("-")[2])
                 return 503, {"status": 503}
             self.queued.append(name)
             return 200, {"id": name, "queued": True}
-        if url.path == "/messaging/consumers":
+        if path == "/messaging/consumers":
             self.consumers = int(query["count"])
             return 200, {"consumers": self.consumers}
-        if url.path == "/messaging/fill":
+        if path == "/messaging/fill":
             self.filled.append(int(query["count"]))
             self.queued += ["filled"] * int(query["count"])
             return 200, {"count": int(query["count"])}
-        if url.path == "/messaging/state":
+        if path == "/messaging/state":
             if self.consumers and self.queued:
                 self.delivered.append(self.queued.pop(0))
             return 200, {"depth": len(self.queued)}
@@ -53,32 +49,15 @@ def node():
     """A node and its URL."""
     one, lock = Node(), threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
+    class Handler(Answering):
+        def answer(self):
+            self.sent()
             with lock:
-                status, told = one.answer(self.path)
-            text = json.dumps(told, separators=(",", ":")).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+                status, told = one.answer(*self.asked())
+            self.tell(told, status)
 
-        def do_GET(self):
-            self.do_POST()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    one.url = f"http://127.0.0.1:{server.server_port}"
-    yield one
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as one.url:
+        yield one
 
 
 def run(own, node, folder, locustfile, users=1, measured_s=0.3, **settings):

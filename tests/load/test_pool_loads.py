@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import UserError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -19,33 +16,19 @@ def node():
     """Give a server, and the (path, query) of what it was asked for, in order."""
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_POST(self):
-            parts = urlsplit(self.path)
-            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            asked.append((parts.path, query))
-            last = parts.path.rsplit("/", 1)[1]
-            if parts.path.startswith("/bindings-pools/"):
+    class Handler(Answering):
+        def answer(self):
+            path, query = self.asked()
+            asked.append((path, query))
+            last = path.rsplit("/", 1)[1]
+            if path.startswith("/bindings-pools/"):
                 told = {"pool": last, "threads": int(query["threads"])}
             else:
                 told = {"id": query["id"], "way": last, "bytes": int(query["bytes"]), "calls": 1}
-            text = json.dumps(told, separators=(",", ":")).encode()
-            self.send_response(202 if "one-way" in query else 200)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            self.tell(told, 202 if "one-way" in query else 200)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as url:
+        yield url, asked
 
 
 def load(users=1, **settings):

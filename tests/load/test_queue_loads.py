@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import json
 import re
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import polars as pl
 import pytest
+from answering import Answering, served
 
 from sizebook.checks.accounting import acknowledged
 from sizebook.model.errors import TrialError
@@ -22,36 +22,17 @@ from sizebook.store.columns import RequestColumns
 @pytest.fixture
 def serve():
     """Return a function that serves ``answer(method, path, body) -> (status, object)``."""
-    servers = []
+    with contextlib.ExitStack() as servers:
 
-    def start(answer):
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            wbufsize = -1
+        def start(answer):
+            class Handler(Answering):
+                def answer(self):
+                    status, told = answer(self.command, self.path, self.sent())
+                    self.tell(told, status)
 
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-                status, told = answer(self.command, self.path, body)
-                text = json.dumps(told, separators=(",", ":")).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
+            return servers.enter_context(served(Handler))
 
-            def do_GET(self):
-                self.do_POST()
-
-            def log_message(self, *_):
-                pass
-
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+        yield start
 
 
 def load(locustfile, users, think_s=0.0, **settings):

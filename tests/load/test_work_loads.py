@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from answering import Answering, served
 
 from sizebook.model.errors import UserError
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers, Phases
@@ -50,32 +48,15 @@ def node():
     """Give a server, the list of works that it was asked for, and a set of pairs to get wrong."""
     asked, wrong = [], set()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_GET(self):
-            parts = urlsplit(self.path)
-            query = {name: int(values[0]) for name, values in parse_qs(parts.query).items()}
-            path = parts.path.split("/")
+    class Handler(Answering):
+        def answer(self):
+            whole, query = self.asked()
+            path = whole.split("/")
             asked.append("-".join(path[3:]) if path[2] == "pairs" else path[-1])
-            text = told(path, query, wrong)
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            self.tell(told(path, {name: int(value) for name, value in query.items()}, wrong))
 
-        def do_POST(self):
-            self.do_GET()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked, wrong
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as url:
+        yield url, asked, wrong
 
 
 def profile(locustfile="work.py", arrivals=None, measured_s=0.3, **settings):
