@@ -101,6 +101,18 @@ def test_every_figure_has_a_caption_and_words() -> None:
                 assert set(kinds) & set(words), ast.unparse(call.args[3])
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda each: each.stem)
+def test_a_page_shows_no_code_but_its_parameters(notebook: Path) -> None:
+    """A reader opens the rest where it is wanted; what can be set is told at once."""
+    code = [cell for cell in read_cells(notebook) if cell["cell_type"] == "code"]
+    tags = {cell["id"]: set(cell["metadata"].get("tags", ())) for cell in code}
+    folded = {"hide-input", "remove-input", "remove-cell"}
+    shown = [tags[each] for each in tags if not tags[each] & folded]
+    assert code
+    assert all("parameters" in each for each in shown), tags
+    assert not [each for each, found in tags.items() if {"parameters", "hide-input"} <= found]
+
+
 def test_the_glossary_has_every_word_in_order() -> None:
     """Each of the shared words, and each verdict, is told; terms stand in the order of letters."""
     terms = glossary()
