@@ -4,7 +4,7 @@ A bundle goes into a pack in its published form: ``trial.json`` as it is, so tha
 the one that evidence cites; requests and due times left out, what was derived from them as a
 digest; readings with the same content in a form that packs better; histograms of the measured
 phase. Files of one kind lie beside each other, because trials of a chapter are much alike and LZMA
-finds that.
+finds that; logs of collectors lie there by columns, and come out as they were.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sizebook.store.bundles import COUNTERS, RECORD, REQUESTS, SCHEDULE, Bundle,
 from sizebook.store.counter_file import COUNTER_FILE, write_counters
 from sizebook.store.digest import DIGEST
 from sizebook.store.left_out import LEFT_OUT, PHASE_HISTOGRAMS, STAND_INS, write_left_out
+from sizebook.store.log_columns import LogError, read_columns, write_columns
 from sizebook.store.plain_files import read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES
 
@@ -32,6 +33,9 @@ _MOST_MEMORY = 256 * 2**20
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}]
 """Text and chance: a byte tells something of the one after it, and its address nothing."""
+_GC_LOG = re.compile(r"(?:.*/)?gc/[^/]+\.log")
+_COLUMNS = ".columns"
+"""Behind the name of a log that lies in the archive by columns."""
 _KEPT_LOGS = "logs/balancer-"
 """Pages read what a balancer wrote down; other logs are for whoever runs the stack."""
 
@@ -95,9 +99,11 @@ def pack(target: Path, files: Mapping[str, bytes]) -> None:
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name in sorted(files, key=lambda each: (each.rpartition("/")[2], each)):
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(files[name]), 0o644
-            archive.addfile(entry, io.BytesIO(files[name]))
+            columns = write_columns(files[name]) if _GC_LOG.fullmatch(name) else None
+            data = files[name] if columns is None else columns
+            entry = tarfile.TarInfo(name if columns is None else name + _COLUMNS)
+            entry.size, entry.mode = len(data), 0o644
+            archive.addfile(entry, io.BytesIO(data))
     target.write_bytes(lzma.compress(plain.getvalue(), check=lzma.CHECK_CRC32, filters=_FILTERS))
 
 
@@ -134,9 +140,16 @@ def _entries(archive: Path) -> Iterator[tuple[str, bytes]]:
                 parts = entry.name.split("/")
                 if not entry.isfile() or not all(_PART.fullmatch(part) for part in parts):
                     raise _refused(archive, f"{entry.name[:100]!r}, which is no plain file")
-                data = opened.extractfile(entry)
-                assert data is not None
-                yield entry.name, data.read()
+                file = opened.extractfile(entry)
+                assert file is not None
+                name, data = entry.name, file.read()
+                if name.endswith(_COLUMNS):
+                    name = name.removesuffix(_COLUMNS)
+                    data = read_columns(data, MOST_UNPACKED_BYTES - total)
+                    total += len(data)
+                yield name, data
+    except LogError as error:
+        raise _refused(archive, str(error)) from error
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
         raise _refused(archive, f"contents that cannot be read ({str(error)[:100]})") from error
 
