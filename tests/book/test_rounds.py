@@ -227,6 +227,27 @@ def test_a_page_is_made_again_from_published_trials(published, tmp_path):
         publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
 
 
+def test_a_page_is_made_again_from_the_trials_of_its_own_round(published, tmp_path):
+    """A newer round that has the chapter, too, is left as it is, and gives nothing to the older."""
+    project = copy(published, tmp_path)
+    tiny, newer = get_chapter(project.root, "tiny"), f"{NAME}-newer"
+    with pytest.raises(UserError, match=f"no tiny in round {newer}.*round that has it.*{NAME}"):
+        publishing.renew_pages(project, [tiny], newer)
+    folder = Path(shutil.copytree(project.published / NAME, project.published / newer))
+    record = json.loads((folder / "round.json").read_text()) | {"name": newer, "replicates": 5}
+    record["packs"][0]["replicates"] = 5
+    (folder / "round.json").write_text(json.dumps(record))
+    before = tree(folder)
+    assert [each.record.replicates for each in find_rounds(project)] == [5, 3]
+
+    tiny.notebook.write_text(tiny.notebook.read_text().replace("(synthetic)", "(made up)"))
+    publishing.renew_pages(project, [tiny], NAME)
+    assert [each.record.packs[0].replicates for each in find_rounds(project)] == [5, 3]
+    assert tree(folder) == before
+    (packed,) = (project.published / NAME).glob("tiny-*")
+    assert b"(made up)" in read_pack(packed)[f"{PAGES}/tiny.ipynb"]
+
+
 BORROWER = """\
 from sizebook.lab import ChapterLab
 from sizebook.report import Page, measures
@@ -260,7 +281,7 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
     given = {"profile": "quick", "source": "measure"}
     assert run_chapter(project.root, get_chapter(project.root, "other"), given).state == "ran"
     both = [get_chapter(project.root, name) for name in ("tiny", "other")]
-    assert publishing.publish(project, both, NAME).lost == {}
+    assert publishing.publish(project, both, NAME).lost == ()
 
     write_borrower(project.root, 0.123)
     publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)

@@ -55,10 +55,10 @@ def publish(
         f"round {done.round.name}: {len(done.round.record.packs)} chapters, {signed}; "
         f"data/published has {done.published_bytes:,} bytes"
     )
-    for page, trials in done.lost.items():
+    for page, trials in done.lost:
         print(
-            f"{page}: shows {trials} trials that no round has any more; "
-            f"next: sizebook publish {page} --round {name} --renew"
+            f"{page.pack.chapter}: shows {trials} trials that no round has any more; "
+            f"next: sizebook publish {page.pack.chapter} --round {page.round.name} --renew"
         )
 
 

@@ -50,8 +50,8 @@ class Done:
     published_bytes: int
     """Of all rounds together."""
     signed: bool
-    lost: Mapping[str, int]
-    """Trials that pages show and no round has any more, by chapter: ``lost_loans``."""
+    lost: tuple[tuple[Published, int], ...]
+    """Pages that show trials that no round has any more, and how many: ``lost_loans``."""
 
 
 def publish(
@@ -94,12 +94,19 @@ def renew_pages(
     key: Path | None = None,
     say: Say = lambda _: None,
 ) -> Done:
-    """Put pages that the present templates make of published trials into the round ``name``.
+    """Put pages that the present templates make of a round's own trials into that round.
 
-    Nothing is measured, and nothing changes in the trials. Raises UserError as ``publish``.
+    Nothing is measured, and nothing changes in the trials. Raises UserError as ``publish``, and for
+    a chapter that the round does not have.
     """
 
     def make(packs: dict[str, Published], staging: Path) -> Iterator[Made]:
+        before = _find(project, name)
+        present = newest_packs([before] if before else [])
+        for each in chapters:
+            if each.id not in present:
+                raise _not_in_round(each.id, name, packs.get(each.id))
+        packs |= present  # a newer round may have these chapters, too, and other trials of them
         for each in _in_order(chapters):
             with _scratch() as scratch:
                 say(f"{each.id}: its template on its published trials")
@@ -151,7 +158,8 @@ def _publish(
         _check_size(project, name, size, staging)
         _put(project.published / name, record, text, staging, added)
     done = open_round(project.published / name)
-    lost = lost_loans(newest_packs(find_rounds(project)))
+    newest = newest_packs(find_rounds(project))
+    lost = tuple((newest[chapter], trials) for chapter, trials in lost_loans(newest).items())
     return Done(done, tuple(new), published_bytes(project), key is not None, lost)
 
 
@@ -194,6 +202,20 @@ def _refuse_private(chosen: Chosen, files: Files) -> None:
 def _find(project: Project, name: str) -> Round | None:
     folder = project.published / name
     return open_round(folder) if (folder / ROUND).exists() else None
+
+
+def _not_in_round(chapter: str, name: str, newest: Published | None) -> UsageError:
+    if newest is None:
+        return UsageError(
+            found=f"no published {chapter}",
+            expected="a chapter that the round has",
+            next_step=f"sizebook run {chapter}, and publish what it measures",
+        )
+    return UsageError(
+        found=f"no {chapter} in round {name}",
+        expected=f"a round that has it, such as {newest.round.name}",
+        next_step=f"sizebook publish {chapter} --round {newest.round.name} --renew",
+    )
 
 
 def _record(before: Round | None, name: str, new: Sequence[PackRecord]) -> RoundRecord:

@@ -28,7 +28,7 @@ from sizebook.book.published.rehearsed import (
     borrowed_digests,
 )
 from sizebook.lab import calibration
-from sizebook.model.errors import UsageError, UserError
+from sizebook.model.errors import UserError
 from sizebook.store import Bundle, Project, open_bundle
 from sizebook.store.packs import read_pack
 from sizebook.store.rehearsal import noted, rehearsing
@@ -40,15 +40,9 @@ def renew(
 ) -> tuple[Chosen, Files]:
     """Return a published chapter with the page that the present template makes, and its files.
 
-    Raises UsageError for a chapter that no round has, UserError for a template that cannot be
-    executed on its trials.
+    ``packs`` are those that are read together, its own among them. Raises UserError for a template
+    that cannot be executed on its trials.
     """
-    if chapter.id not in packs:
-        raise UsageError(
-            found=f"no published {chapter.id}",
-            expected=f"one of {', '.join(sorted(packs)) or 'none: nothing is published'}",
-            next_step=f"sizebook run {chapter.id}, and publish what it measures",
-        )
     view = unpack_together(packs, scratch / "view")
     name, page_file = f"{chapter.id}.ipynb", f"{PAGES}/{chapter.id}"
     before = read_page(PageFile(page_file, view / PAGES / name))
