@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,7 +15,7 @@ _LOOK_EVERY_S = 0.01
 """How soon a server sees that it is to end."""
 
 
-class Answering(BaseHTTPRequestHandler):
+class Answering(BaseHTTPRequestHandler, ABC):
     """Answers over connections that stay open, each time at once, and logs nothing.
 
     What is answered is said by ``answer`` of a class below it.
@@ -35,9 +36,9 @@ class Answering(BaseHTTPRequestHandler):
         """Answer it."""
         self.answer()
 
+    @abstractmethod
     def answer(self) -> None:
         """Read the request as far as it is wanted, the body whole, and tell the answer."""
-        raise NotImplementedError
 
     def asked(self) -> tuple[str, dict[str, str]]:
         """Return the path and the parameters of the request's address."""

@@ -31,6 +31,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sizebook.store.planes import WIDEST, fold
 from sizebook.store.readings import Readings, Series
 from sizebook.store.tables import TableError
 
@@ -41,7 +42,6 @@ _MOST_OFF = 1 << 16
 _MOST_WHOLE = 2.0**53
 _MOST_READINGS = 10_000_000
 """A series that never changes takes no bytes, however long it is said to be."""
-_WIDEST = 8
 _NONE = np.array([], dtype=np.int64)
 _NO_VALUES = np.array([], dtype=np.float64)
 _UNREADABLE = (
@@ -188,11 +188,8 @@ def _tell(one: Series) -> tuple[list[Any], bytes]:
 
 def _lay(numbers: NDArray[np.int64]) -> tuple[_Steps, bytes]:
     """Return how whole numbers are told, and the bytes of their steps, the highest first."""
-    steps = np.diff(numbers)
-    folded = ((steps << 1) ^ (steps >> 63)).view(np.uint64)
-    width = (int(folded.max(initial=0)).bit_length() + 7) // 8
-    planes = folded.astype(">u8").view(np.uint8).reshape(-1, _WIDEST)[:, _WIDEST - width :].T
-    return _Steps(numbers.size, int(numbers[0]), width), planes.tobytes()
+    width, data = fold(np.diff(numbers))
+    return _Steps(numbers.size, int(numbers[0]), width), data
 
 
 def _whole_numbers(
@@ -205,8 +202,8 @@ def _whole_numbers(
     counts, firsts, widths = (_whole([one[i] for one in told]) for i in range(3))
     if counts.min(initial=1) < 1 or sum(one.readings for one in told) > _MOST_READINGS:
         raise ValueError("fewer or more readings than there can be")
-    if widths.min(initial=0) < 0 or widths.max(initial=0) > _WIDEST:
-        raise ValueError(f"steps of other than 0 to {_WIDEST} bytes")
+    if widths.min(initial=0) < 0 or widths.max(initial=0) > WIDEST:
+        raise ValueError(f"steps of other than 0 to {WIDEST} bytes")
     moves, ends = counts - 1, np.cumsum(counts)
     if int((moves * widths).sum()) != len(body):
         raise ValueError(f"{len(body)} bytes of steps, not {int((moves * widths).sum())}")

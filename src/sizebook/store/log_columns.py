@@ -26,13 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sizebook.store.planes import fold, unfold
+
 MOST_LOG_BYTES = 64 * 2**20
 _FORMAT = {"format": "sizebook-log", "version": 1}
 _CLOCK = re.compile(r"\[(0|[1-9]\d{0,8})\.(\d{3})s\]\[([1-9]\d{0,17})ns\]")
 _NUMBER = re.compile(r"(?<=\.)\d+|\d+")
 _MOST_DIGITS = 18
 _MOST_SHAPES = 1 << 16
-_WIDEST = 8
 _SLOTS = "".join(map(chr, range(_MOST_DIGITS + 1)))
 _SLOT = re.compile(f"[{re.escape(_SLOTS)}]")
 _UNREADABLE = (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError)
@@ -129,7 +130,7 @@ def _read(data: bytes, most: int) -> bytes:
     def column(width: Any, length: int) -> NDArray[np.int64]:
         nonlocal at
         begin, at = at, at + width * length
-        return _unlay(body[begin:at], width, length)
+        return np.cumsum(unfold(body[begin:at], width, length))
 
     starts = [""] * count
     if content["clock"] is not None:
@@ -173,19 +174,5 @@ def _whole(numbers: Any) -> NDArray[np.int64]:
 
 
 def _lay(numbers: NDArray[np.int64]) -> tuple[int, bytes]:
-    """Return how many bytes each step of a column has, and the bytes, the highest first."""
-    steps = np.diff(numbers, prepend=0)
-    folded = ((steps << 1) ^ (steps >> 63)).view(np.uint64)
-    width = (int(folded.max(initial=0)).bit_length() + 7) // 8
-    planes = folded.astype(">u8").view(np.uint8).reshape(-1, _WIDEST)[:, _WIDEST - width :].T
-    return width, planes.tobytes()
-
-
-def _unlay(data: bytes, width: int, length: int) -> NDArray[np.int64]:
-    if not 0 <= width <= _WIDEST:
-        raise ValueError(f"steps of {width} bytes")
-    planes = np.zeros((length, _WIDEST), np.uint8)
-    planes[:, _WIDEST - width :] = np.frombuffer(data, np.uint8).reshape(width, length).T
-    folded = planes.view(">u8").ravel().astype(np.uint64)
-    steps = (folded >> np.uint64(1)).view(np.int64) ^ -(folded & np.uint64(1)).view(np.int64)
-    return np.cumsum(steps)
+    """Return how many bytes each step of a column has, and the bytes."""
+    return fold(np.diff(numbers, prepend=0))
