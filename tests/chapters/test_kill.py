@@ -81,7 +81,11 @@ def check(copy, known):
 
 
 def finish(copy, seeds):
-    """Run to the end; every planned trial is there once, and nothing else is left."""
+    """Run to the end; every planned trial is there once, and nothing else is left.
+
+    A run killed after its last trial leaves its folders to the next that measures: the last of
+    the seeds is one that was never run.
+    """
     run = Run(copy, seeds)
     assert run.process.wait(300) == 0, run.said()
     records = [open_bundle(path).record for path in find_bundles(copy.runs("tiny"))]
@@ -122,7 +126,7 @@ def test_runs_killed_at_random_moments_lose_nothing_and_count_nothing_twice(copy
         families.append(run.family)
         known = check(copy, known)
     assert gone(families) == []
-    finish(copy, range(1, seed + 1))
+    finish(copy, range(1, seed + 2))  # one with trials to measure, which cleans up
     check(copy, known)
 
 
@@ -144,6 +148,6 @@ def test_a_run_killed_at_delicate_moments_loses_nothing(copy):
         assert run.process.wait(1) == -9, f"{moment}: {run.said()}"
         families.append(run.family)
         known = check(copy, known)
-    finish(copy, [seed, seed + 1])  # where all was done, only the next measurement cleans up
+    finish(copy, [seed, seed + 1])  # one with trials to measure, which cleans up
     check(copy, known)
     assert gone(families) == []

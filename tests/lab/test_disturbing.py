@@ -55,7 +55,7 @@ def wait_for(events, count):
 def test_events_are_done_after_their_times_and_in_order():
     """Times count from the measured phase; each event tells when it was."""
     stack, begin_ns, events = Stack(), time.monotonic_ns(), []
-    with disturbed(stack, spec(one(0.0, "kill"), one(0.02)), begin_ns, events):
+    with disturbed(stack, spec(one(0.0, "kill"), one(0.5)), begin_ns, events):
         wait_for(events, 2)
     assert stack.done == [("kill", "app-1"), ("kill", "app-1"), ("start", "app-1")]
     assert [(event.action, event.node) for event in events] == [
@@ -64,7 +64,7 @@ def test_events_are_done_after_their_times_and_in_order():
     ]
     since_s = [(event.begin_ns - begin_ns) / 1e9 for event in events]
     assert since_s[0] >= 0.03
-    assert since_s[1] >= 0.05
+    assert since_s[1] >= 0.53
     assert all(event.end_ns >= event.begin_ns for event in events)
 
 
