@@ -207,6 +207,25 @@ def test_users_think_between_requests(run, server, random):
         assert (pauses >= [planned.next_ns() for _ in pauses]).all()
 
 
+def test_users_hardly_pause_in_a_rush(run, server):
+    """A pause that begins in the rush is ten times shorter; from its end on it is as it was."""
+    arrivals = ClosedLoop(users=4, think_s=0.4, rush_s=0.6)
+    phases = Phases(warmup_s=1.0, measured_s=1.5, drain_s=2.0)
+    collected = run(server.url, PAGE, arrivals, phases=phases, seed=3)
+    assert_closed(collected)
+    rush_end_ns = collected.phases[0].begin_ns + 600_000_000
+    for user in range(4):
+        rows = collected.requests.filter(pl.col("user") == user)
+        ends = (rows["start_ns"] + rows["service_ns"]).to_numpy()[:-1]
+        pauses = rows["start_ns"].to_numpy()[1:] - ends
+        rushed = ends < rush_end_ns - 1_000_000
+        assert rushed.sum() > 4
+        assert np.median(pauses[rushed]) < 200_000_000
+        assert pauses[rushed].min() >= 40_000_000
+        assert (pauses[ends >= rush_end_ns] >= 400_000_000).all()
+        assert (ends >= rush_end_ns).sum() > 1
+
+
 def test_users_think_after_joining(run, server):
     """Joining is a pass of its own: the first page comes when the first pause is over."""
     arrivals = ClosedLoop(users=4, think_s=0.05, think_random=True)

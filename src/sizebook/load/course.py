@@ -19,6 +19,7 @@ from sizebook.load.http import TimeoutSweep
 from sizebook.load.protocol import Order
 from sizebook.load.schedule import (
     Offsets,
+    ThinkTimes,
     arrival_offsets,
     paced_offsets,
     user_share,
@@ -28,7 +29,7 @@ from sizebook.load.schedule import (
 from sizebook.load.target import Target
 from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import TrialError, UserError
-from sizebook.model.load import ClosedLoop, LoadProfile, PacedUsers
+from sizebook.model.load import RUSH, ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.records import Scalar
 
 
@@ -168,6 +169,14 @@ class Course:
         elif isinstance(arrivals, ClosedLoop):
             offset_ns = user_start_offset_ns(user, arrivals.users, ramp_s)
         self.clock.sleep_until(self.start_ns + offset_ns)
+
+    def think(self, pauses: ThinkTimes) -> None:
+        """Return after this user's next pause: ``RUSH`` times shorter if it begins in a rush."""
+        arrivals, now_ns = self.load.arrivals, monotonic_ns()
+        pause_ns = pauses.next_ns()
+        if isinstance(arrivals, ClosedLoop) and now_ns < self.start_ns + arrivals.rush_s * 1e9:
+            pause_ns = round(pause_ns / RUSH)
+        self.clock.sleep_until(now_ns + pause_ns)
 
     def next_iteration(self) -> int:
         """Return the number of a new pass of the scenario, counted over all workers."""

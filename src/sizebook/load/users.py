@@ -166,11 +166,11 @@ class Scenario(User):
         course = self.course
         pauses = ThinkTimes(arrivals, course.load.seed, self.number) if arrivals.think_s else None
         if pauses is not None and self.joins:
-            course.clock.sleep_until(monotonic_ns() + pauses.next_ns())
+            course.think(pauses)
         while monotonic_ns() < course.end_ns:
             self.pass_once()
             if pauses is not None:
-                course.clock.sleep_until(monotonic_ns() + pauses.next_ns())
+                course.think(pauses)
             elif self.error == "connect":
                 gevent.sleep(CONNECT_PAUSE_S)
 
@@ -304,7 +304,7 @@ class SharedBatch(LeanHttpUser):
                 self.in_iteration = False
                 batch.left -= 1
                 if pauses is not None:
-                    course.clock.sleep_until(monotonic_ns() + pauses.next_ns())
+                    course.think(pauses)
                 elif self.error == "connect":
                     gevent.sleep(CONNECT_PAUSE_S)
             if batch.left == 0 and not batch.finished.is_set():

@@ -117,6 +117,10 @@ def lay_out(legs: tuple[Leg, ...], end_s: float) -> Intensity:
     return Intensity(tuple(pieces))
 
 
+RUSH = 10.0
+"""How many times less users pause in a rush."""
+
+
 class ClosedLoop(Record):
     """A fixed number of users; each starts its next request when the last one is answered."""
 
@@ -125,6 +129,10 @@ class ClosedLoop(Record):
     think_s: Seconds = 0.0
     """Pause of a user between two requests (its mean, exponential, when ``think_random``)."""
     think_random: bool = False
+    rush_s: Annotated[Seconds, Field(exclude_if=lambda rush_s: not rush_s)] = 0.0
+    """Seconds from the load's begin in which users pause ``RUSH`` times less: a peak that brings
+    every pool to its limit, and is over before what is measured begins. Loads that share a stack
+    then find it in the same state, whichever of them came before."""
 
 
 class PacedGroup(Record):
@@ -327,6 +335,19 @@ class LoadProfile(Record):
         for host in self.hosts:
             if not host.is_elsewhere:
                 raise ValueError(f"other machines for workers, not host {host.name} ({host.mode})")
+        return self
+
+    @model_validator(mode="after")
+    def _a_rush_before_what_is_measured(self) -> Self:
+        if not isinstance(self.arrivals, ClosedLoop) or not self.arrivals.rush_s:
+            return self
+        before_s = self.phases.ramp_s + self.phases.warmup_s
+        if not self.arrivals.think_s:
+            raise ValueError("a rush of users who think; these do not pause at all")
+        if self.arrivals.rush_s > before_s:
+            raise ValueError(
+                f"a rush within ramp and warm-up, {before_s:g} s, not of {self.arrivals.rush_s:g} s"
+            )
         return self
 
     @model_validator(mode="after")
