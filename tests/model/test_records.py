@@ -69,6 +69,26 @@ def test_impossible_values_are_refused(build):
         build()
 
 
+def rushed(rush_s, **arrivals):
+    return LoadProfile(
+        locustfile="x.py",
+        arrivals=ClosedLoop(users=2, rush_s=rush_s, **arrivals),
+        phases=Phases(ramp_s=0.5, warmup_s=1.5, measured_s=1.0),
+    )
+
+
+def test_a_rush_is_over_before_what_is_measured():
+    """It lies within ramp and warm-up, of users who think; without one the JSON does not tell."""
+    load = rushed(2.0, think_s=0.1)
+    assert LoadProfile.model_validate_json(load.canonical_json()) == load
+    assert "rush" in load.canonical_json()
+    assert "rush" not in rushed(0.0, think_s=0.1).canonical_json()
+    with pytest.raises(ValidationError, match=r"within ramp and warm-up, 2 s, not of 2\.1 s"):
+        rushed(2.1, think_s=0.1)
+    with pytest.raises(ValidationError, match="do not pause at all"):
+        rushed(1.0)
+
+
 def test_every_metric_is_declared_in_full():
     """Name, unit, title and definition are there, and formatting shows the unit."""
     for name, metric in METRICS.items():
