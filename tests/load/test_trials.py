@@ -311,6 +311,7 @@ def test_a_stall_shows_in_latency_not_in_service_time(run, server):
     late = (frame["start_ns"].to_numpy() - due_ns) > 1_000_000
     assert collected.facts.late_starts == late.sum()
     assert late[stalled].sum() >= 150
+    assert (frame["start_ns"].to_numpy() - due_ns > 50_000_000).sum() <= 400
 
 
 def test_arrivals_that_never_start_are_dropped(run, server):

@@ -130,9 +130,9 @@ class ClosedLoop(Record):
     """Pause of a user between two requests (its mean, exponential, when ``think_random``)."""
     think_random: bool = False
     rush_s: Annotated[Seconds, Field(exclude_if=lambda rush_s: not rush_s)] = 0.0
-    """Seconds from the load's begin in which users pause ``RUSH`` times less: a peak that brings
-    every pool to its limit, and is over before what is measured begins. Loads that share a stack
-    then find it in the same state, whichever of them came before."""
+    """Seconds from the load's begin in which users pause ``RUSH`` times less: a peak, which is over
+    before what is measured begins. Of loads that share a stack each then finds it as its own peak
+    has left it, and less as the load before did."""
 
 
 class PacedGroup(Record):
