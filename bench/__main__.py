@@ -27,6 +27,7 @@ from sizebook.model.errors import HostLacksError, TrialError, UserError
 from sizebook.report.evidence import find_commit
 from sizebook.store import Project, find_project
 from sizebook.store.fingerprints import fingerprint_machine
+from sizebook.store.lock import need_alone
 
 PROBE_COST = "probe_cost"
 BENCHMARKS: Mapping[str, Callable[[Rig], Any]] = {
@@ -113,6 +114,7 @@ def measure(
     versions = {"sizebook": version("sizebook"), "python": python_version()}
     versions |= {peer.name: peer.version for peer in peers.values()}
     with opened_bench(project, "make bench") as bench:
+        need_alone(bench.alone, "benchmarks")
         work = project.state / "bench" / "work"
         rig = Rig(bench.host, bench.runner, work, placement, peers, short=short, tell=tell)
         for name in (name for name in names if name in BENCHMARKS):

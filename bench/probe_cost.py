@@ -49,6 +49,7 @@ from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack
 from sizebook.store import find_project
+from sizebook.store.lock import need_alone
 
 BUDGET_PERCENT = 1.0
 PATH = "/rest/flights"
@@ -96,6 +97,7 @@ def main() -> int:
 def run(nodes: int = 4, rounds: int = 5, seconds: float = 10.0) -> dict[str, Any]:
     """Hold the machine, measure, and return the result."""
     with opened_bench(find_project(), "bench: cost of the probes") as bench:
+        need_alone(bench.alone, "benchmarks")
         return measure(bench, nodes, rounds, seconds)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ import pytest
 from synthetic_bundles import MakeBundle, write_synthetic
 
 from sizebook.store import Bundle
+from sizebook.store.lock import NOT_ALONE
 
 # What a shell without job control starts in the background ignores Ctrl-C, and so would all that
 # the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Nothing that tests measure is to be believed, so that they need not wait for each other.
+os.environ[NOT_ALONE] = "1"
 
 
 @pytest.fixture

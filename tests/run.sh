@@ -21,22 +21,21 @@ failed=0
 slowest=--durations=20
 step "the harness and the book; beside them loads, and the stack, which wait more than they compute"
 jobs=()
-beside() {  # of each: who measures has a lock among temporary files, so each has its own of them
-  TMPDIR=$1 "$bin/python" -m pytest "$slowest" "tests/$2" >"$1/log" 2>&1 &
+logs=$(mktemp -dt sb.XXX)
+beside() {  # tests say that they need not be alone on the machine (tests/conftest.py)
+  "$bin/python" -m pytest "$slowest" "tests/$1" >"$logs/$1" 2>&1 &
   jobs+=("$!")
 }
-load=$(mktemp -dt sb.XXX) stack=$(mktemp -dt sb.XXX)  # short, for the database's socket's sake
-chmod 755 "$load" "$stack"                            # the database runs as somebody else
 trap 'for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done
-  rm -rf "$load" "$stack"' EXIT
+  rm -rf "$logs"' EXIT
 set -m  # a job of its own heeds Ctrl-C, as the tests of it expect
-beside "$load" load
-beside "$stack" stack
+beside load
+beside stack
 set +m
 apart=(tests/bench tests/chapters tests/load tests/stack)
 "$bin/python" -m pytest "$slowest" -n 2 --dist loadfile "${apart[@]/#/--ignore=}" || failed=$?
 for job in "${jobs[@]}"; do wait "$job" || failed=$?; done
-cat "$load/log" "$stack/log"
+cat "$logs/load" "$logs/stack"
 step "what judges times, alone: benchmarks and chapters"
 "$bin/python" -m pytest "$slowest" tests/bench tests/chapters || failed=$?
 exit "$failed"

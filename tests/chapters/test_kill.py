@@ -15,7 +15,6 @@ from tests.waiting import still_alive
 
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
-from sizebook.store.lock import lock_path
 
 SCRIPT = Path(__file__).with_name("tiny_run.py")
 TINY = runpy.run_path(str(SCRIPT))
@@ -35,7 +34,6 @@ class Run:
     """A run in a process of its own, and all processes that it was seen to start."""
 
     def __init__(self, copy, seeds, kill_at=""):
-        # A temporary folder of its own means a lock of its own: nothing is really measured here.
         copy.temporary.mkdir(exist_ok=True)
         environment = {"SIZEBOOK_ROOT": str(copy.root), "TMPDIR": str(copy.temporary)}
         self.errors = copy.temporary / "errors.txt"
@@ -98,7 +96,7 @@ def finish(copy, seeds):
     state = copy.root / ".sizebook"
     assert list((state / "run").glob("*")) == []
     assert list((state / "guard").glob("*")) == []
-    with measurement_lock("a test", copy.temporary / lock_path().name):
+    with measurement_lock("a test", state):
         pass
 
 

@@ -16,6 +16,7 @@ from tests.waiting import still_alive
 
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
+from sizebook.store.lock import NOT_ALONE
 
 TRIAL = ("trial", "--conditioning", "0", "--warmup", "0", "--json")
 
@@ -60,8 +61,8 @@ def test_flags_of_the_wrong_type_are_refused_by_name(project):
 
 
 def test_a_second_measurement_is_refused(project):
-    """Whoever holds the machine is named."""
-    with measurement_lock("a test"):
+    """Whoever holds the project is named, and whoever holds the machine (tests/store)."""
+    with measurement_lock("a test", project.root / ".sizebook"):
         done = project.sizebook(*TRIAL)
     assert done.returncode == 1
     assert f"process {os.getpid()}, a test" in done.stderr
@@ -229,6 +230,7 @@ def test_an_ordinary_user_can_run_a_trial(project, tmp_path_factory):
             "HOME": str(home),
             "TMPDIR": str(home),
             "SIZEBOOK_ROOT": str(copy),
+            NOT_ALONE: "1",
         },
         capture_output=True,
         text=True,

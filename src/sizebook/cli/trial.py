@@ -26,6 +26,7 @@ from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.store import find_project
 from sizebook.store.bundles import Bundle
+from sizebook.store.lock import ALONE, NOT_ALONE
 
 
 def trial(
@@ -233,6 +234,8 @@ def _show(bundle: Bundle, as_json: bool) -> None:
         print(f"{name}: {'–' if number is None else format(number, ',.3f')}")
     if bundle.record.failure:
         print(f"failed: {bundle.record.failure}")
+    if bundle.record.execution.facts.get(ALONE) is False:
+        print(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
     print(f"verdict: {judgement.verdict}\nbundle: {bundle.path}")
 
 

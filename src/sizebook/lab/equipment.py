@@ -73,7 +73,7 @@ def examine_modes(
         return build_image(ImagePlan(mount_points=(scratch,)), project.state)
 
     try:
-        with measurement_lock("looking for virtualization modes"):
+        with measurement_lock("looking for virtualization modes", project.state):
             scratch.mkdir(parents=True, exist_ok=True)
             guard = Guard(project.state / "guard")
             try:

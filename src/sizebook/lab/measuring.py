@@ -11,7 +11,7 @@ import contextlib
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,15 +29,17 @@ from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
 from sizebook.lab.placement import pinned_to, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
+from sizebook.lab.profiles import PROFILES
 from sizebook.lab.progress import Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.lab.settling import Settling, await_settled
+from sizebook.lab.settling import Settling
 from sizebook.lab.storing import await_stored, count_rows
-from sizebook.lab.supervising import cause_of_failure, supervised, unexpected_ending
-from sizebook.load.protocol import Tick
+from sizebook.lab.supervising import cause_of_failure, supervised
+from sizebook.lab.watching import watch
 from sizebook.load.workers import Workers
 from sizebook.model.bundle import NO_SESSION
 from sizebook.model.errors import TrialError
+from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe
 from sizebook.probes.sampler import Sampler
@@ -46,6 +48,7 @@ from sizebook.stack import RunningStack, StackRunner, ensure_built, has_stack
 from sizebook.stack.postgres import remove_socket_folders
 from sizebook.store import Project, measurement_lock
 from sizebook.store.bundles import Bundle
+from sizebook.store.lock import ALONE, need_alone
 from sizebook.store.partial import remove_partial
 
 
@@ -65,7 +68,9 @@ def measure(
     ended and finished bundles stay.
     """
     with opened_bench(project, f"chapter {chapter}") as bench:
-        bench.notes = notes or {}
+        bench.notes |= notes or {}
+        if any(PROFILES[spec.profile].publishable for one in sessions for spec in one.trials):
+            need_alone(bench.alone, "a profile that counts")
         calibrating = chapter == CALIBRATION
         # What the generator can do is told by the reference stack's null server.
         before = () if calibrating or bench.ceilings or not has_stack(project) else first
@@ -88,7 +93,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
     Raises MeasurementLockedError if another measurement runs.
     """
     with contextlib.ExitStack() as undo:
-        undo.enter_context(measurement_lock(purpose))
+        alone = undo.enter_context(measurement_lock(purpose, project.state))
         ledgers = project.state / "guard"
         sweep(ledgers)
         shutil.rmtree(project.state / "run", ignore_errors=True)
@@ -104,7 +109,7 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         generators = KeptWorkers(project, host)
         aside = undo.enter_context(threads_on_all_cpus())
         undo.callback(generators.drop)
-        yield Bench(project, host, runner, generators, aside)
+        yield Bench(project, host, runner, generators, aside, alone=alone)
 
 
 @dataclass
@@ -154,11 +159,15 @@ class Bench:
         runner: StackRunner,
         generators: KeptWorkers,
         aside: Executor,
+        *,
+        alone: bool,
     ) -> None:
         self.project = project
         self.host = host
         self.runner = runner
-        self.notes: Mapping[str, str] = {}
+        self.alone = alone
+        """Whether no other measurement runs on this machine."""
+        self.notes: dict[str, Scalar] = {} if alone else {ALONE: False}
         """Facts that the record of each trial tells."""
         self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
@@ -280,7 +289,10 @@ class Bench:
                     supervised(started.stack, spec, record.events),
                     disturbed(started.stack, spec, record.monotonic_ns, record.events),
                 ):
-                    record.collected = started.generator.run(on_tick=_watch(started, record))
+                    looking = watch(
+                        started.stack, record, started.settling, started.generator.stop_trial
+                    )
+                    record.collected = started.generator.run(on_tick=looking)
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
@@ -369,26 +381,6 @@ def _store(ahead: _Ahead, folder: Path) -> Bundle:
     bundle = write_bundle(ahead.record, ahead.marks, folder)
     shutil.rmtree(ahead.out, ignore_errors=True)
     return bundle
-
-
-def _watch(started: _Started, record: TrialRecord) -> Callable[[Tick], None]:
-    """Return what looks at a trial each second.
-
-    It raises TrialError as soon as a process of the stack has ended that had to run on, and ends a
-    conditioning load that has settled as far as the trials that follow ask for.
-    """
-    settled = None
-    if started.settling is not None and record.sampler is not None:
-        settled = await_settled(started.stack, record.sampler, started.settling)
-
-    def look(tick: Tick) -> None:
-        if (ending := unexpected_ending(started.stack, record.spec)) is not None:
-            raise ending.error
-        if settled is not None and settled(tick):
-            record.facts["settled_s"] = tick.elapsed_s
-            started.generator.stop_trial()
-
-    return look
 
 
 def _label(spec: TrialSpec) -> str:

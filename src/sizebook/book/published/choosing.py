@@ -16,6 +16,7 @@ from sizebook.lab.profiles import PROFILES
 from sizebook.lab.search import ATTEMPT
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
+from sizebook.store.lock import ALONE, NOT_ALONE
 
 LEAST_REPLICATES = 3
 """Fresh starts of each treatment that a round has, unless its publisher says otherwise."""
@@ -85,6 +86,7 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
     own, borrowed = _cited(project, page)
     chosen = Chosen(chapter, page, own, borrowed)
     _check_alike(chosen)
+    _check_alone(chosen)
     if own and chosen.replicates < replicates:
         raise UsageError(
             found=f"{chosen.replicates} replicates in {chapter.id}",
@@ -168,6 +170,19 @@ def _check_alike(chosen: Chosen) -> None:
                 expected="trials that were all made alike, as the page says",
                 next_step=f"sizebook run {chosen.chapter.id}: it measures again what differs",
             )
+
+
+def _check_alone(chosen: Chosen) -> None:
+    """Raise UserError for own or borrowed trials that were measured beside other measurements."""
+    every = (*chosen.own, *chosen.borrowed)
+    beside = [each.id for each in every if each.record.execution.facts.get(ALONE) is False]
+    if beside:
+        raise UserError(
+            found=f"{len(beside)} trials of {chosen.chapter.id} that were measured with "
+            f"{NOT_ALONE} set, first {beside[0]}",
+            expected="trials that had the machine to themselves",
+            next_step="remove them from data/runs and run the chapter again without it",
+        )
 
 
 def _in_order(bundles: Iterable[Bundle]) -> tuple[Bundle, ...]:
