@@ -6,6 +6,7 @@ import json
 import shutil
 import socket
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,14 +14,14 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from audited_book import change_bytes, make_audited_book
+from audited_book import change_bytes, change_record, make_audited_book
 from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 from sizebook.book import site
-from sizebook.book.audit.auditing import Options, audit_published
+from sizebook.book.audit.auditing import Options, audit_published, run_audit
 from sizebook.book.audit.outputs import read_page
-from sizebook.book.audit.targets import PageFile
+from sizebook.book.audit.targets import PageFile, own_target
 from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
@@ -135,6 +136,45 @@ def test_a_published_page_is_proved_by_bundles_without_rows(published, measured)
     assert (counts["numbers"].verified, counts["claims"].verified) == (3, 1)
     [found] = find_rounds(project)
     assert verify(found.folder, found.sha256).state == ("good" if KEYGEN else "unsigned")
+
+
+def test_a_book_from_rounds_is_audited_as_the_rounds_are(measured, tmp_path):
+    """What a later trial replaced stays in its session: no gap, and what both found is said."""
+    project = copy(measured, tmp_path)
+    runs = project.runs / "tiny"
+    first, other = (next(runs.glob(f"*{name}-0*")) for name in ("json", "atom"))
+    later = Path(shutil.copytree(first, runs / f"{first.name}-later"))
+
+    def place(position, hours=0):
+        def change(record):
+            execution = record["execution"]
+            execution |= {"session": "one", "position": position}
+            execution["wall_ns"] += hours * 3600 * 10**9
+            when = time.gmtime(execution["wall_ns"] // 10**9)
+            execution["started_utc"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", when)
+
+        return change
+
+    for path, at in ((other, place(0)), (first, place(1)), (later, place(2, hours=1))):
+        change_record(path, at)
+    tiny = get_chapter(project.root, "tiny")
+    given = {"profile": "quick", "source": "measure"}
+    assert run_chapter(project.root, tiny, given, force=True).state == "ran"
+    publishing.publish(project, [tiny], NAME)
+    shutil.rmtree(project.runs)
+    shutil.rmtree(project.chapters)
+    assert take_page(project, tiny, given | {"source": "published"}).state == "published"
+    options = Options(replay=False, site=False)
+    reports = audit_published(project, options=options), run_audit(own_target(project), options)
+    for report in reports:
+        assert [str(each) for each in report.findings if each.severity == "error"] == []
+        assert report.counts()["bundles"].verified == 7
+        (again,) = [each for each in report.findings if each.rule == "AU110-measured-again"]
+        words = again.message.partition(": ")[2].split(", then ")
+        assert [first.name in words[0], later.name in words[1]] == [True, True]
+        assert ["shown" in each for each in words] == [False, True]
+        assert words[0].split()[:3] == words[1].split()[:3]  # the same rows, so the same rate
+        assert float(words[0].split()[0].replace(",", "")) > 0
 
 
 def test_pages_come_from_the_round(published, tmp_path):

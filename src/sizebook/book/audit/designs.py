@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.rules import Severity
+from sizebook.checks.sets import good_per_s
 from sizebook.lab.archive import present_fingerprints
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.search import ATTEMPT
@@ -27,7 +28,7 @@ def audit_designs(
     ``cited`` are the ids of the bundles that pages cite. Of an own run, designs that no page
     cites are left-overs, and what they lack is a warning.
     """
-    _find_copies(audited, report)
+    _find_copies(audited, cited, report)
     for (chapter, profile, experiment, _), group in _by_design(audited).items():
         used = any(each.bundle.id in cited for each in group)
         severity: Severity = "error" if used or not own else "warning"
@@ -67,7 +68,7 @@ def audit_freshness(
         )
 
 
-def _find_copies(audited: Iterable[AuditedBundle], report: AuditReport) -> None:
+def _find_copies(audited: Iterable[AuditedBundle], cited: set[str], report: AuditReport) -> None:
     by_key: dict[str, list[AuditedBundle]] = defaultdict(list)
     for each in audited:
         by_key[each.bundle.record.key].append(each)
@@ -90,10 +91,22 @@ def _find_copies(audited: Iterable[AuditedBundle], report: AuditReport) -> None:
             report.add(
                 "AU110-measured-again",
                 whole[-1].place,
-                f"measured {len(whole)} times, first as {whole[0].place}",
+                f"measured {len(whole)} times: {_measurements(whole, cited)}",
                 found=f"{len(whole)} completed trials of one key",
                 expected="one",
             )
+
+
+def _measurements(whole: Iterable[AuditedBundle], cited: set[str]) -> str:
+    """Return what each measurement of one trial found, oldest first; "shown" by a page."""
+    words = []
+    for each in sorted(whole, key=lambda one: one.bundle.record.execution.wall_ns):
+        rate = good_per_s(each.bundle)
+        found = "no rate" if rate is None else f"{rate:,.1f} good answers/s"
+        verdict = "" if each.judgement is None else f", {each.judgement.verdict}"
+        shown = ", shown" if each.bundle.id in cited else ""
+        words.append(f"{found} ({each.bundle.id}{verdict}{shown})")
+    return ", then ".join(words)
 
 
 def _by_design(audited: Iterable[AuditedBundle]) -> dict[Group, list[AuditedBundle]]:

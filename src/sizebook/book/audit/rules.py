@@ -106,9 +106,9 @@ RULES: tuple[AuditRule, ...] = (
         "AU110-measured-again",
         "warning",
         "No completed trial was measured again",
-        "Sizebook never measures a completed trial twice; where two are there, somebody chose. "
-        "The newest counts.",
-        "Ask why it was measured again.",
+        "Sizebook measures a completed trial again only where the machine interfered (its verdict "
+        "says so); else somebody chose. The newest counts, and what each found is stated.",
+        "Compare the values. If the first was not noisy, ask why it was measured again.",
     ),
     AuditRule(
         "AU111-blocks",

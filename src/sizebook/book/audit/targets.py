@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from sizebook.store.rounds import Round, list_rounds, open_published
 
 _PAGES = "chapters/"
 _MAX_FOLDERS = 100_000
+_NAME = re.compile(rb"[A-Za-z0-9._-]+")
+"""What the name of a published bundle is made of."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +152,20 @@ def _lenders(project: Project | None, chapters: Sequence[str]) -> tuple[str, ...
 
 
 def _published_and_cited(project: Project, pages: Iterable[PageFile]) -> tuple[Path, ...]:
-    """Return the published bundles that a page names: it was made with ``--source published``."""
+    """Return the published bundles of chapters of which a page names one.
+
+    It was made with ``--source published``. What it does not name, such as a trial that a later one
+    replaced, belongs to it all the same: without it, sessions would have gaps.
+    """
     if not list_rounds(project):
         return ()
     published, _ = _walk_all([open_published(project)])
-    texts = [page.path.read_bytes() for page in pages if page.path.is_file()]
-    return tuple(path for path in published if any(path.name.encode() in text for text in texts))
+    words: set[bytes] = set()
+    for page in pages:
+        if page.path.is_file():
+            words.update(_NAME.findall(page.path.read_bytes()))
+    named = {path.parent for path in published if path.name.encode() in words}
+    return tuple(path for path in published if path.parent in named)
 
 
 def _walk_all(folders: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
