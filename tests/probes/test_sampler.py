@@ -275,3 +275,16 @@ def test_who_answers_late_costs_only_its_own_readings():
     assert busy.threads == also.threads == {"probes app-2"}
     assert len(own.threads | prompt.threads | busy.threads) == 3
     assert not any(thread.name.startswith("probes") for thread in threading.enumerate())
+
+
+def test_what_a_trial_lacked_outlives_the_next_ones_beginning(tmp_path):
+    """Probes serve one trial after the other; the notes are written when the next is attached."""
+    probe = Fake("fake:server/shop-1", Clock(1))
+    probe.lacking = lambda: {"x": "not there"}
+    run = Sampler([probe])
+    run.attach()
+    run.detach()
+    probe.lacking = dict
+    run.store(tmp_path)
+    notes = ProbeNotes.model_validate_json((tmp_path / NOTES).read_text())
+    assert notes.why_lacking("server/shop") == {"x": "not there"}

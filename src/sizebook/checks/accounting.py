@@ -13,7 +13,9 @@ from sizebook.checks.facts import (
     measured_mark,
     passes_of,
     undisturbed,
+    why_lacking,
 )
+from sizebook.checks.processes import separate_counts
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 from sizebook.model.trial import Stored
@@ -193,7 +195,8 @@ def littles_law(bundle: Bundle) -> Answer:
     "has gone out, so the last reading counts); requests without an answer (connection refused, "
     "reset, timed out) may or may not have reached the server and leave that much room. Anything "
     "else is traffic that is not ours, or answers not from there.",
-    remedy="See that nothing else calls the stack (health checks belong on the management port).",
+    remedy="See that nothing else calls the stack (health checks belong on the management port). A "
+    "server whose workers each count for themselves needs its library's multi-process metrics.",
 )
 def server_count(bundle: Bundle) -> Answer:
     """Judge the servers' count of requests against the client's."""
@@ -209,7 +212,13 @@ def server_count(bundle: Bundle) -> Answer:
     begin_ns = int(start.min())
     end_ns = max(int((start[at] + service[at]).max()) for at in blocks(rows.height))
     end_ns = max(end_ns, last_reading_ns(bundle, f"server/{role}-", "requests_total"))
-    change = counter_change(bundle, f"server/{role}-", "requests_total", begin_ns, end_ns)
+    try:
+        change = counter_change(bundle, f"server/{role}-", "requests_total", begin_ns, end_ns)
+    except DoesNotApply as reason:
+        if hint := separate_counts(bundle, role):
+            return Answer(False, f"the server's count cannot be read: {hint}")
+        why = why_lacking(bundle, f"server/{role}-").get("requests_total")
+        raise DoesNotApply(f"{reason} ({why})" if why else str(reason)) from None
     if change.parts != nodes:
         raise DoesNotApply(f"counters of {change.parts} of {nodes} nodes")
     answered = int(np.count_nonzero(rows["status"]))
@@ -220,7 +229,9 @@ def server_count(bundle: Bundle) -> Answer:
         "unanswered": float(unanswered),
     }
     text = f"server {change.total:.0f}, client {answered} answered and {unanswered} unanswered"
-    return Answer(answered <= change.total <= answered + unanswered, text, numbers)
+    passed = answered <= change.total <= answered + unanswered
+    hint = "" if passed else separate_counts(bundle, role)
+    return Answer(passed, f"{text}; {hint}" if hint else text, numbers)
 
 
 @rule(

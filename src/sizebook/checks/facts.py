@@ -15,6 +15,7 @@ from sizebook.stats.groups import Groups
 from sizebook.stats.order import Ordered
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.notes import read_notes
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,12 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     rise = sum(float(one.values[after] - one.values[before]) for one, before, after in spans)
     lengths_ns = [int(one.times_ns[after] - one.times_ns[before]) for one, before, after in spans]
     return Change(rise, len(spans), sum(lengths_ns) / len(spans) / 1e9)
+
+
+def why_lacking(bundle: Bundle, source: str) -> dict[str, str]:
+    """Return metric to reason of what the sources that begin so were asked and did not tell."""
+    notes = read_notes(bundle)
+    return notes.why_lacking(source) if notes is not None else {}
 
 
 def last_reading_ns(bundle: Bundle, source: str, metric: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sizebook.checks.facts import counter_change, measured_mark
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.bundle import HostRun
+from sizebook.model.notes import ProbeNotes
 from sizebook.stats.gaps import sampling_gaps
 from sizebook.store import Bundle
 from sizebook.store.notes import read_notes
@@ -15,6 +16,7 @@ SWAP_LIMIT_BYTES = 1 << 20
 DRIFT_FREE_NS = 1_000_000
 DRIFT_SHARE = 500e-6
 MISSED_LIMIT = 0.2
+_NAMED = 4
 
 
 @rule(
@@ -108,7 +110,9 @@ def wall_clock(bundle: Bundle) -> Answer:
     meaning="Readings of each source in the measured phase against those due at the trial's "
     "interval. One in five may be missing: figures over time then have a gap, sums over the trial "
     "are exact all the same, since they come from readings before and after it. A node that was "
-    "killed on purpose or ran out of memory is left out: it has nothing to tell while it is away.",
+    "killed on purpose or ran out of memory is left out: it has nothing to tell while it is away. "
+    "What a system of a chapter's own was asked and did not tell, such as a series whose name is "
+    "misspelt, is named and changes no verdict: the rest is right without it.",
     remedy="See probes.json for the reason; a longer interval, fewer probes, a CPU to spare.",
 )
 def readings(bundle: Bundle) -> Answer:
@@ -128,11 +132,26 @@ def readings(bundle: Bundle) -> Answer:
     sums = {name: float(sum(row[name] for row in due)) for name in ("missed", "due")}
     numbers = {"share": share, **sums}
     text = f"{worst['missed']} of {worst['due']} readings of {worst['source']} are missing"
-    if share <= MISSED_LIMIT:
-        return Answer(True, text, numbers)
     notes = read_notes(bundle)
+    never = _never_told(bundle, notes) if notes else ""
+    if share <= MISSED_LIMIT:
+        return Answer(True, text + never, numbers)
     why = {one.reason for one in notes.why_missing(worst["source"])} if notes else set()
-    return Answer(False, text + (f" ({'; '.join(sorted(why))})" if why else ""), numbers)
+    text += f" ({'; '.join(sorted(why))})" if why else ""
+    return Answer(False, text + never, numbers)
+
+
+def _never_told(bundle: Bundle, notes: ProbeNotes) -> str:
+    """Return in words what systems of a chapter's own were asked and did not tell; or nothing."""
+    own = [role.role for role in bundle.record.trial.deployment.own_roles()]
+    found = [
+        f"{source}{role}-1 lacks {metric}: {reason}"
+        for role in own
+        for source in ("server/", "process/")
+        for metric, reason in sorted(notes.why_lacking(f"{source}{role}-1").items())
+    ]
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return "".join(f"; {each}" for each in found[:_NAMED]) + more
 
 
 @rule(

@@ -9,6 +9,8 @@ from pydantic import Field
 from sizebook.model.records import Record, Strings
 
 NOTES = "probes.json"
+SEVERAL_PROCESSES = "several processes answer at this port, each with counters of its own"
+"""How the reason begins with which a counter tells one worker's part alone."""
 
 
 class MissingReadings(Record):
@@ -38,6 +40,15 @@ class ProbeNotes(Record):
     version: Literal[1] = 1
     missing: tuple[MissingReadings, ...] = ()
     lacking: tuple[LackingMetrics, ...] = ()
+
+    def why_lacking(self, source: str) -> dict[str, str]:
+        """Return metric to reason of what the sources that begin so do not tell."""
+        return {
+            metric: reason
+            for one in self.lacking
+            if probe_source(one.probe).startswith(source)
+            for metric, reason in one.reasons.items()
+        }
 
     def why_missing(self, source: str) -> tuple[MissingReadings, ...]:
         """Return why readings of a source, such as ``server/app-1``, are missing."""

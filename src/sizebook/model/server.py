@@ -75,7 +75,8 @@ class Told(Record):
     """Registered counter of source ``server`` that it is, such as ``requests_total``; empty: it
     keeps its own name, as ``told_total/SERIES`` if it grows and ``told/SERIES`` if not."""
     where: Strings = Field(default_factory=dict)
-    """Label to pattern (as in file names); points that match are added up."""
+    """Label to pattern; points that match are added up. ``*`` is any text, ``?`` one character, all
+    else is itself, such as the brackets of ``/api/[id]``; ``[*]`` and ``[?]`` are the character."""
 
     @property
     def name(self) -> str:

@@ -67,6 +67,7 @@ class Sampler:
         self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._given: dict[str, list[Sample]] = {}
         self._missing: dict[tuple[str, str], MissingReadings] = {}
+        self._lacking: dict[str, dict[str, str]] = {}
         self._cpu_ns: Counter[str] = Counter(dict.fromkeys(self.asked, 0))
 
     def __enter__(self) -> Sampler:
@@ -115,9 +116,10 @@ class Sampler:
         self._threads = []
 
     def detach(self) -> None:
-        """Detach every probe."""
+        """Detach every probe, and keep what it lacked: the next trial may attach it at once."""
         for probe in self._probes:
             probe.detach()
+            self._lacking[probe.name] = dict(probe.lacking())
 
     def run(self, asked: str = "") -> None:
         """Sample the probes that ask this one until stopped: wait for the nearest deadline, read.
@@ -191,7 +193,7 @@ class Sampler:
         lacking = tuple(
             LackingMetrics(probe=probe.name, reasons=dict(reasons))
             for probe in self._probes
-            if (reasons := probe.lacking())
+            if (reasons := self._lacking.get(probe.name, probe.lacking()))
         )
         notes = ProbeNotes(missing=self.missing(), lacking=lacking)
         if notes.missing or notes.lacking:

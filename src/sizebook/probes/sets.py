@@ -13,6 +13,7 @@ from sizebook.model.server import CounterSource
 from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Probe, Unavailable
 from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
+from sizebook.probes.forwarders import PassedOnProbe, passes_on
 from sizebook.probes.host import HostProbe
 from sizebook.probes.hosted import InnerPids, InsideProbe, OutsideProbe
 from sizebook.probes.jvm import JvmProbe
@@ -250,8 +251,10 @@ def _node_probes(node: WatchedNode, interval_s: float, asked: int) -> list[Probe
 
 def _server_probes(server: WatchedServer, interval_s: float, asked: int) -> list[Probe]:
     probes: list[Probe] = []
-    if server.pid() is not None:  # else nobody here sees its process
-        source, host = f"process/{server.name}", server.host_name
+    source, host = f"process/{server.name}", server.host_name
+    if name := passes_on(server.pid):
+        probes.append(PassedOnProbe(source, name, host=host, interval_s=interval_s))
+    elif server.pid() is not None:  # else nobody here sees its process
         probes += [
             kind(source, server.pid, family=True, generations=_DEEP, host=host, interval_s=every_s)
             for kind, every_s in (

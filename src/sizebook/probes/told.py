@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from sizebook.model.errors import UsageError
 from sizebook.model.server import CounterSource, Told
 from sizebook.probes.exposition import ExpositionError
-from sizebook.probes.prometheus import PrometheusProbe, Series
+from sizebook.probes.prometheus import PrometheusProbe
 from sizebook.probes.registry import COUNTERS, find_counter
+from sizebook.probes.series import Series
 
 _STATUS = re.compile(
     r"Active connections: (\d+)\s+server accepts handled requests\s+(\d+) (\d+) (\d+)\s+"
