@@ -146,7 +146,7 @@ def test_what_cannot_be_placed_is_refused(given):
         (("  data:\n", "  web:\n"), 7, "'web' a second time"),
         (("hosts:\n", "hosts: [\n"), 3, "expected YAML"),
         (("  box:", "  Box-number-one:"), 14, "Box-number-one"),
-        (("address: 192.0.2.1\n", "address: -oProxyCommand=x\n"), 4, "string should match"),
+        (("address: 192.0.2.1\n", "address: -oProxyCommand=x\n"), 4, "expected a host name whose"),
         (("user: bench", 'user: "a b"'), 5, "string should match"),
         (("  box:\n", "  local:\n"), 1, "a host named 'local', which is this machine as it is"),
     ],

@@ -15,18 +15,16 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pydantic import ValidationError
 
 from sizebook.book.chapters import find_chapters
 from sizebook.model.errors import UsageError
-from sizebook.model.inventory import SystemPlace
+from sizebook.model.urls import read_url
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_ID = 40
 _LAST_ORDER = 89
 """Chapters from 90 on are pages of reference."""
 _OWN_PART = "Your own system"
-_LOCAL = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/.*)?")
 _BOOK_FILES = {
     "config.yml": "_config.yml",
     "toc.yml": "book/_toc.yml",
@@ -58,7 +56,7 @@ class NewChapter:
     @property
     def inventory(self) -> str:
         """Path of the inventory that names its system; empty where none is needed."""
-        elsewhere = self.url and not _LOCAL.fullmatch(self.url)
+        elsewhere = self.url and not read_url(self.url).is_own
         return f"inventories/{self.id}.yaml" if elsewhere else ""
 
 
@@ -224,14 +222,8 @@ def _check(chapter: NewChapter) -> None:
         )
     _check_title(chapter.title)
     _check_title(chapter.part or _OWN_PART)
-    try:
-        SystemPlace.model_validate({"url": chapter.url, "host": "any"})
-    except ValidationError as error:
-        raise UsageError(
-            found=f"URL {chapter.url!r}",
-            expected="http://, a host, and maybe a port and a path",
-            next_step="correct it, such as http://127.0.0.1:8080",
-        ) from error
+    if chapter.url:
+        read_url(chapter.url)
 
 
 def _check_title(title: str) -> None:

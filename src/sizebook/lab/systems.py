@@ -73,10 +73,13 @@ def _checked(kind: type[_Made], **fields: Any) -> _Made:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the deployment"
         if place == "url":
+            elsewhere = first["type"] == "elsewhere"
             raise UsageError(
-                found=f"URL {str(first['input'])[:100]!r}",
-                expected="http:// and an address of this machine itself",
-                next_step="name a target elsewhere in an inventory, among its 'systems'",
+                found=f"URL {str(first['input'])[:200]!r}",
+                expected=first["msg"],
+                next_step="name a target elsewhere in an inventory, among its 'systems'"
+                if elsewhere
+                else "correct it, such as http://127.0.0.1:8080",
             ) from error
         raise UsageError(
             found=f"{place}: {first['msg'].removeprefix('Value error, ')}",

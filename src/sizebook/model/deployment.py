@@ -10,6 +10,7 @@ from sizebook.model.errors import UsageError
 from sizebook.model.network import NetworkSpec
 from sizebook.model.records import Record, Scalars
 from sizebook.model.server import CounterSource, Program, SystemName, UrlPath
+from sizebook.model.urls import OwnUrl
 
 CpuSet = tuple[int, ...]
 """Numbers of the logical CPUs that a process may use; empty means any."""
@@ -137,8 +138,6 @@ _CHECK_WITHIN_S = 5.0
 _ANSWER_WITHIN_S = 60.0
 """What a balancer grants in trials that do not mention it."""
 
-_OWN_URL = r"^(http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?)?$"
-
 Span = Annotated[float, Field(ge=0.01, le=3600)]
 """Seconds."""
 
@@ -181,7 +180,7 @@ class GivenRole(Record):
     host: str = LOCAL
     """The machine that it runs on, if an inventory names it: what that says of itself is kept."""
     cpus: CpuSet = ()
-    url: Annotated[str, Field(pattern=_OWN_URL)] = ""
+    url: OwnUrl = ""
     """Its base URL if it is on this machine; empty: an inventory names it among its systems."""
     about: Annotated[str, Field(max_length=200)] = ""
     """What it is, such as its version: nobody asks it, and another one is measured anew."""

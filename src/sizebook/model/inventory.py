@@ -26,14 +26,13 @@ from sizebook.model.errors import UsageError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Record
 from sizebook.model.server import SystemName
+from sizebook.model.urls import HostAddress, OptionalHostAddress, OptionalUrl, Url
 
 HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,7}$")]
 """What roles call a host: as in ``HostSpec``."""
 RoleName = Literal["app", "backend", "broker", "nullserver", "database", "balancer"]
 Places = HostName | tuple[HostName, ...]
 """One host, or several to which the nodes of a role are dealt out in turn."""
-_ADDRESS = r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}"
-_URL = r"^http://[A-Za-z0-9\[][A-Za-z0-9.:\[\]_-]{0,252}(/[A-Za-z0-9._~/-]*)?$"
 _TEXT = r'[^"\n\r]'
 
 
@@ -51,10 +50,10 @@ class SshHost(Limits):
     """Another machine, reached over ssh. It needs an ssh server and python3, no more."""
 
     mode: Literal["ssh"]
-    address: Annotated[str, Field(pattern=f"^{_ADDRESS}$")]
+    address: HostAddress
     """Its address or name: where its servers listen, and where this machine and other hosts reach
     them. It is one of the machine's own."""
-    ssh_address: Annotated[str, Field(pattern=f"^({_ADDRESS})?$")] = ""
+    ssh_address: OptionalHostAddress = ""
     """Where its ssh server is reached, if that is another."""
     port: Annotated[int, Field(gt=0, lt=65536)] = 22
     user: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,31}$")]
@@ -92,7 +91,7 @@ class GeneratorPlaces(Record):
 class SystemPlace(Record):
     """Where a system of a chapter's own is."""
 
-    url: Annotated[str, Field(pattern=rf"{_URL}|^$")] = ""
+    url: OptionalUrl = ""
     """Base URL at which it runs already; empty: it is started as the chapter says."""
     host: HostName = LOCAL
     """Host on which it is started, or whose counters tell of the machine that it runs on."""
@@ -114,7 +113,7 @@ class Inventory(Record):
             Discriminator(_kind),
         ],
     ] = Field(default_factory=dict)
-    targets: dict[RoleName, Annotated[str, Field(pattern=_URL)]] = Field(default_factory=dict)
+    targets: dict[RoleName, Url] = Field(default_factory=dict)
     """Role to the URL at which it runs already, such as a service of Kubernetes. With any, nothing
     of a deployment is started."""
     systems: dict[SystemName, SystemPlace] = Field(default_factory=dict)
