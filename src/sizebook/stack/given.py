@@ -5,16 +5,18 @@ from __future__ import annotations
 import http.client
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import psutil
 
+from sizebook.hosts.addresses import ATTEMPT_S, addresses_of, connect_to_first
 from sizebook.model.deployment import Deployment, GivenRole
 from sizebook.model.errors import UsageError
 from sizebook.model.inventory import Inventory
 from sizebook.model.server import CounterSource
+from sizebook.model.urls import read_url
 
-_OWN_ADDRESSES = ("127.0.0.1", "localhost", "::1")
+_EVERYWHERE = ("0.0.0.0", "::")
+"""Where a server listens that takes connections at every address of its machine."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +29,24 @@ class Given:
     host_name: str
     """Name of the host that it runs on; this machine's if none is named."""
     counters: CounterSource | None
+    reached: str
+    """Which of its host's addresses took the connection."""
 
     @property
     def address(self) -> str:
         """Address at which it is asked, and tells what it counts."""
-        return urlsplit(self.url).hostname or ""
+        return read_url(self.url).host
 
     @property
     def counters_port(self) -> int:
         """Port at which it tells what it counts, if it does."""
         named = self.counters.port if self.counters is not None else None
-        return named or urlsplit(self.url).port or 80
+        return named or read_url(self.url).port
 
     def pid(self) -> int | None:
         """Return the process that listens for it on this machine; None if that cannot be seen."""
-        return listening_pid(urlsplit(self.url).port or 80) if is_own_url(self.url) else None
+        parts = read_url(self.url)
+        return listening_pid(parts.port, self.reached) if parts.is_own else None
 
 
 def given_urls(deployment: Deployment, inventory: Inventory | None) -> dict[str, str]:
@@ -70,36 +75,42 @@ def find_given(deployment: Deployment, urls: Mapping[str, str]) -> list[Given]:
         if not isinstance(role, GivenRole):
             continue
         url = urls[role.role]
-        if (reason := refusal(url, role.ready)) is not None:
+        reached, reason = _ask(url, role.ready)
+        if reason is not None:
             where = url + role.ready if is_own_url(url) else f"{role.ready} of its URL"
             raise UsageError(
                 found=f"role {role.role}, which should run already: {reason} at {where}",
                 expected="an answer with a status below 300",
                 next_step="start it, or correct its URL or 'ready'",
             )
-        found.append(Given(f"{role.role}-1", url, role.host, role.counters))
+        found.append(Given(f"{role.role}-1", url, role.host, role.counters, reached))
     return found
 
 
 def is_own_url(url: str) -> bool:
     """Return whether a URL leads to this machine itself."""
-    return urlsplit(url).hostname in _OWN_ADDRESSES
+    return read_url(url).is_own
 
 
-def listening_pid(port: int) -> int | None:
+def listening_pid(port: int, address: str = "") -> int | None:
     """Return the process that listens on a port of this machine: the parent, if it has several.
 
-    None if there is none, or it is another user's and cannot be seen.
+    Of several servers on one port it is the one at ``address``, if that is given. None if there is
+    none, or it is another user's and cannot be seen.
     """
     try:
         connections = psutil.net_connections("tcp")
     except psutil.Error:
         return None
-    pids = {
-        one.pid
+    listening = [
+        (one.pid, one.laddr.ip.removeprefix("::ffff:"))
         for one in connections
         if one.pid and one.laddr and (one.status, one.laddr.port) == (psutil.CONN_LISTEN, port)
-    }
+    ]
+    wanted: tuple[str, ...] = ()
+    if address:
+        wanted = (address,) if any(ip == address for _, ip in listening) else _EVERYWHERE
+    pids = {pid for pid, ip in listening if not wanted or ip in wanted}
     for pid in sorted(pids):
         try:
             if psutil.Process(pid).ppid() not in pids:
@@ -110,16 +121,26 @@ def listening_pid(port: int) -> int | None:
 
 
 def refusal(url: str, path: str) -> str | None:
-    """Return why there is no good answer at a path of a URL, in words; None if there is."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80, timeout=2)
+    """Return why there is no good answer at a path of a URL, in words; None if there is.
+
+    Raises UsageError for what is no URL.
+    """
+    return _ask(url, path)[1]
+
+
+def _ask(url: str, path: str) -> tuple[str, str | None]:
+    """Return the address that was reached, and why there is no good answer there."""
+    parts, reached = read_url(url), ""
+    connection = http.client.HTTPConnection(parts.host, parts.port)
     try:
-        connection.request("GET", parts.path.rstrip("/") + path)
+        sock = connect_to_first(addresses_of(parts.host, parts.port), ATTEMPT_S)
+        connection.sock, reached = sock, str(sock.getpeername()[0])
+        connection.request("GET", parts.path + path, headers={"Host": parts.authority})
         status = connection.getresponse().status
-        return None if status < 300 else f"status {status}"
+        return reached, None if status < 300 else f"status {status}"
     except OSError as error:
-        return error.strerror or str(error) or type(error).__name__
+        return reached, error.strerror or str(error) or type(error).__name__
     except http.client.HTTPException as error:
-        return f"no answer in HTTP ({type(error).__name__})"
+        return reached, f"no answer in HTTP ({type(error).__name__})"
     finally:
         connection.close()

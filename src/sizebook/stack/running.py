@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess, LinkEnd, LocalHost
 from sizebook.model.deployment import (
@@ -25,12 +24,13 @@ from sizebook.model.deployment import (
 )
 from sizebook.model.errors import TrialError
 from sizebook.model.inventory import Inventory
+from sizebook.model.urls import read_url
 from sizebook.stack import balancer, postgres
 from sizebook.stack.balancer import Balancer
 from sizebook.stack.build import StackBuild, needed
 from sizebook.stack.database import Databases
 from sizebook.stack.endings import Ending, ending_of
-from sizebook.stack.given import Given, find_given, given_urls, is_own_url
+from sizebook.stack.given import Given, find_given, given_urls
 from sizebook.stack.hosting import Hosting
 from sizebook.stack.nodes import Node, NodeStarter
 from sizebook.stack.readiness import NATIVE_MIB, check_free, check_memory, wait_ready
@@ -117,8 +117,8 @@ class RunningStack:
         """Keep the URLs of what runs already, and their names out of the bundle."""
         self.given = dict(targets)
         for role, url in targets.items():
-            if not is_own_url(url):
-                self.addresses_elsewhere[urlsplit(url).hostname or url] = f"target {role}"
+            if not (parts := read_url(url)).is_own:
+                self.addresses_elsewhere[parts.host] = f"target {role}"
 
     def on_host(self, host: Host) -> dict[str, HostProcess]:
         """Return name to process of what runs on a host."""
