@@ -90,6 +90,8 @@ class CountingServer:
         self.pages: dict[str, tuple[str, bytes]] = {}
         """Further pages: path to content type and body."""
         self.answers: dict[str, Callable[[bytes], bytes]] = {}
+        self.writers: list[asyncio.StreamWriter] = []
+        """Of each connection."""
         self.paths: Counter[str] = Counter()
         """How often each path was asked for, without its query."""
         self._loop = asyncio.new_event_loop()
@@ -132,6 +134,7 @@ class CountingServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.writers.append(writer)
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import time
@@ -12,7 +13,7 @@ import pytest
 from sizebook.load.expect import Expect
 from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.target import resolve
-from sizebook.model.errors import TrialError
+from sizebook.model.errors import TrialError, UsageError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -73,6 +74,7 @@ def test_connection_is_kept(scripted, connect):
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok", b"ok"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
         (b"HTTP/1.1 100 Continue\r\n\r\n" + OK, b"ok"),
+        (b"HTTP/1.1 102 Processing\r\n\r\n" * 50 + OK, b"ok"),
         (b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", b""),
     ],
 )
@@ -195,7 +197,7 @@ def test_head_has_no_body(scripted, connect):
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"z" * 300_000, "protocol"),
         (OK + b"and more", "protocol"),
         (b"HTTP/1.1 101 Switching\r\n\r\n", "protocol"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 50, "protocol"),
+        ((b"HTTP/1.1 103 Early Hints\r\nLink: " + b"y" * 60_000 + b"\r\n\r\n") * 5, "protocol"),
     ],
 )
 def test_broken_answers_are_classified(scripted, connect, answer, error):
@@ -337,6 +339,12 @@ def test_interrupt_from_outside(scripted, connect):
 
 @pytest.mark.parametrize("url", ["https://x", "http://", "http://a:b@c", "x", "http://h:99999"])
 def test_targets_that_cannot_be(url):
-    """What is no plain http URL is told as a mistake of the target."""
-    with pytest.raises(TrialError, match="target"):
+    """What is no plain http URL is told as a mistake of the user's, by its text."""
+    with pytest.raises(UsageError, match=re.escape(repr(url))):
         resolve(url)
+
+
+def test_a_name_without_address():
+    """No name server knows it (RFC 6761): the trial fails, and says which name."""
+    with pytest.raises(TrialError, match=r"no address for 'nowhere\.invalid'"):
+        resolve("http://nowhere.invalid:80")

@@ -462,6 +462,39 @@ def test_nobody_listens(run):
     assert collected.requests.height < 400
 
 
+def test_an_answer_too_many_is_accounted_for(run, server):
+    """Answers that come one early would otherwise pass for good ones, from then on."""
+    told = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    early = iter([told])
+
+    def answer(head):
+        return told
+
+    def first_and_another(head):
+        server.answers["/page"] = answer
+        server._loop.call_later(0.05, server.writers[-1].write, next(early))
+        return told
+
+    server.answers["/page"] = first_and_another
+    text = PAGE.replace("length=1024", "length=0")
+    collected = run(server.url, text, ClosedLoop(users=1, think_s=0.1), settings={"path": "/page"})
+    assert collected.facts.strays == 1
+    assert set(collected.requests["error"].cast(pl.String)) == {"", "protocol"}
+    assert collected.notes["connections_opened"] == 2
+    assert run(server.url, PAGE, ClosedLoop(users=1)).facts.strays == 0
+
+
+def test_the_address_in_use_is_noted(run, server):
+    """Of a name; of an address in numbers there is nothing to tell."""
+    port = server.url.rpartition(":")[2]
+    collected = run(f"http://localhost:{port}", PAGE, ClosedLoop(users=2))
+    assert_closed(collected)
+    assert collected.facts.failed == 0
+    assert collected.notes["address_app"].startswith("127.0.0.1, address ")
+    assert collected.notes["connections_opened"] == 2
+    assert "address_app" not in run(server.url, PAGE, ClosedLoop(users=1)).notes
+
+
 def test_locusts_own_users_are_recorded(run, server):
     """HttpUser and FastHttpUser, unchanged, leave a row a request and who made it."""
     collected = run(server.url, FOREIGN, ClosedLoop(users=4))

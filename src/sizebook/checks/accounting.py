@@ -70,8 +70,11 @@ def completed(bundle: Bundle) -> Answer:
     verdict="failed",
     meaning="issued = completed + failed + dropped by the generator's counts, and the stored rows "
     "are those issued and not dropped, exactly. A request without a row would be missing from "
-    "every figure, and it is the slow ones that get lost.",
-    remedy="A fault of the recorder or a full disk: see the logs, report it, measure again.",
+    "every figure, and it is the slow ones that get lost. Nor did a connection bring bytes that no "
+    "request had asked for: one answer too many, and each request after it gets the answer of the "
+    "one before.",
+    remedy="A fault of the recorder or a full disk: see the logs, report it, measure again. Bytes "
+    "that nobody asked for are the server's fault, or its proxy's.",
 )
 def accounting(bundle: Bundle) -> Answer:
     """Judge the generator's counts against each other and against the rows."""
@@ -94,6 +97,9 @@ def accounting(bundle: Bundle) -> Answer:
         wrong.append(f"{rows.height} rows for {facts.issued - facts.dropped} requests started")
     if failed != facts.failed:
         wrong.append(f"{failed} failed rows but {facts.failed} failures counted")
+    if facts.strays:
+        numbers["strays"] = float(facts.strays)
+        wrong.append(f"{facts.strays} connections brought bytes that no request had asked for")
     if wrong:
         return Answer(False, "; ".join(wrong), numbers)
     text = f"{facts.issued} issued = {facts.completed} completed + {facts.failed} failed"

@@ -12,9 +12,12 @@ from sizebook.load.wire import (
     ProtocolError,
     parse_chunk_line,
     parse_head,
+    refuse_broken_lines,
+    refuse_half_chunk_line,
 )
 
-MAX_INTERIM_ANSWERS = 10
+MAX_INTERIM_BYTES = 256 * 1024
+"""Heads of interim answers before the final one; how many there are does not matter."""
 MAX_TRAILER_BYTES = 16 * 1024
 MAX_KNOWN_HEADS = 512
 MAX_KNOWN_HEAD_BYTES = 4 * 1024
@@ -89,30 +92,44 @@ def read_answer(
 
 
 def _read_final_head(buffer: bytearray, more: More, known: dict[bytes, Head]) -> Head:
-    for _ in range(MAX_INTERIM_ANSWERS):
-        seen = 0
-        while (end := buffer.find(b"\r\n\r\n", max(0, seen - 3))) < 0:
-            _refuse_other_than_http(buffer)
-            if len(buffer) > MAX_HEAD_BYTES:
-                raise ProtocolError(f"no end of the headers within {MAX_HEAD_BYTES} bytes")
-            seen = len(buffer)
-            buffer += more()
-        if end > MAX_HEAD_BYTES:
-            raise ProtocolError(f"headers of more than {MAX_HEAD_BYTES} bytes")
-        text = bytes(buffer[:end])
-        del buffer[: end + 4]
+    """Return the head of the answer; interim ones (1xx) before it are read and left out.
+
+    ``known`` is given final heads alone: whoever finds a head there may take it for the answer.
+    """
+    interim_bytes = 0
+    while interim_bytes <= MAX_INTERIM_BYTES:
+        text = _read_head(buffer, more)
         head = known.get(text)
-        if head is None:
-            head = parse_head(text)
+        if head is not None:
+            return head
+        head = parse_head(text)
+        if head.status == 101:
+            raise ProtocolError("a switch of protocols that nobody asked for")
+        if head.status >= 200:
             if len(known) >= MAX_KNOWN_HEADS:
                 known.clear()
             if len(text) <= MAX_KNOWN_HEAD_BYTES:
                 known[text] = head
-        if head.status == 101:
-            raise ProtocolError("a switch of protocols that nobody asked for")
-        if head.status >= 200:
             return head
-    raise ProtocolError(f"more than {MAX_INTERIM_ANSWERS} interim answers")
+        interim_bytes += len(text)
+    raise ProtocolError(f"interim answers of more than {MAX_INTERIM_BYTES} bytes")
+
+
+def _read_head(buffer: bytearray, more: More) -> bytes:
+    """Return the next head without its blank line; ``buffer`` is left with what follows it."""
+    seen = 0
+    while (end := buffer.find(b"\r\n\r\n", max(0, seen - 3))) < 0:
+        _refuse_other_than_http(buffer)
+        refuse_broken_lines(buffer, max(0, seen - 1))
+        if len(buffer) > MAX_HEAD_BYTES:
+            raise ProtocolError(f"no end of the headers within {MAX_HEAD_BYTES} bytes")
+        seen = len(buffer)
+        buffer += more()
+    if end > MAX_HEAD_BYTES:
+        raise ProtocolError(f"headers of more than {MAX_HEAD_BYTES} bytes")
+    text = bytes(buffer[:end])
+    del buffer[: end + 4]
+    return text
 
 
 def _refuse_other_than_http(buffer: bytearray) -> None:
@@ -146,7 +163,7 @@ def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
     total = 0
     at = 0
     while True:
-        line, at = _read_line(buffer, at, more, MAX_CHUNK_LINE_BYTES)
+        line, at = _read_line(buffer, at, more, MAX_CHUNK_LINE_BYTES, refuse_half_chunk_line)
         size = parse_chunk_line(line)
         if size == 0:
             break
@@ -154,19 +171,20 @@ def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
         if total > limit:
             raise ProtocolError(f"a body of more than {limit} bytes")
         while len(buffer) < at + size + 2:
+            _refuse_longer_chunk(buffer, at + size)
             buffer += more()
+        _refuse_longer_chunk(buffer, at + size)
         parts.append(bytes(buffer[at : at + size]))
         at += size + 2
-        if buffer[at - 2 : at] != b"\r\n":
-            raise ProtocolError("a chunk that is longer than it said")
         if at > SCRAP_BYTES:
             del buffer[:at]
             at = 0
     trailers = 0
     while True:
-        line, at = _read_line(buffer, at, more, MAX_TRAILER_BYTES)
+        line, at = _read_line(buffer, at, more, MAX_TRAILER_BYTES, refuse_broken_lines)
         if not line:
             break
+        refuse_broken_lines(line + b"\r\n")
         trailers += len(line)
         if trailers > MAX_TRAILER_BYTES:
             raise ProtocolError(f"trailers of more than {MAX_TRAILER_BYTES} bytes")
@@ -174,11 +192,21 @@ def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _read_line(buffer: bytearray, at: int, more: More, limit: int) -> tuple[bytes, int]:
+def _refuse_longer_chunk(buffer: bytearray, end: int) -> None:
+    """Raise ProtocolError if what follows a chunk, as far as it has come, is no line end."""
+    if not b"\r\n".startswith(buffer[end : end + 2]):
+        raise ProtocolError("a chunk that is longer than it said")
+
+
+def _read_line(
+    buffer: bytearray, at: int, more: More, limit: int, refuse_half: Callable[[bytearray], None]
+) -> tuple[bytes, int]:
+    """Return a line and where the next one begins; ``refuse_half`` judges one not yet complete."""
     seen = at
     while (end := buffer.find(b"\r\n", max(at, seen - 1))) < 0:
         if len(buffer) - at > limit:
             raise ProtocolError(f"a line of more than {limit} bytes within the body")
+        refuse_half(buffer[at:])
         seen = len(buffer)
         buffer += more()
     return bytes(buffer[at:end]), end + 2

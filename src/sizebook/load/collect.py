@@ -175,16 +175,24 @@ def merged_facts(facts: Sequence[GeneratorFacts]) -> GeneratorFacts:
         client=facts[0].client,
         worker_cpu_s=tuple(one.cpu_s for one in facts),
         results=facts[0].results,
+        strays=sum(one.strays for one in facts),
+        pauses=facts[0].pauses,
     )
 
 
 def merged_notes(parts: Sequence[Part]) -> dict[str, Scalar]:
-    """Return the notes of all workers added up, and of several workers the facts of each."""
+    """Return the notes of all workers, counts added up, and of several workers the facts of each.
+
+    What they tell in words, such as the address in use, stands there once if all say the same.
+    """
     notes: dict[str, Scalar] = {}
     for part in parts:
-        for name, number in part.done.notes.items():
-            assert isinstance(number, int)  # all notes are counts
-            notes[name] = int(notes.get(name, 0)) + number
+        for name, note in part.done.notes.items():
+            if isinstance(note, int):
+                notes[name] = int(notes.get(name, 0)) + note
+            else:
+                said = dict.fromkeys((*str(notes.get(name, note)).split("; "), str(note)))
+                notes[name] = "; ".join(said)
     if len(parts) > 1:
         for part in parts:
             for name in WORKER_FACTS:

@@ -9,20 +9,24 @@ and again. Time-outs come from one sweep over all clients instead of a timer per
 from __future__ import annotations
 
 import _socket
+import contextlib
 import errno
 from time import monotonic_ns
 from typing import Any, ClassVar
 
+import gevent
 import greenlet  # type: ignore[import-untyped]
 from gevent.hub import get_hub
 
+from sizebook.hosts.addresses import ATTEMPT_S, Address
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
 from sizebook.load.target import Headers, Target
-from sizebook.load.wire import MAX_COOKIES, Head, ProtocolError, build_head
+from sizebook.load.wire import MAX_COOKIES, Head, ProtocolError, build_head, is_farewell
 
 READ, WRITE = 1, 2
 RECEIVE_BYTES = 64 * 1024
 MAX_BUILT_REQUESTS = 20_000
+PEEK_BYTES = 64
 LOOK_S = 0.01
 """Time between two looks for requests that are out of time."""
 IDEMPOTENT = frozenset(("GET", "HEAD", "PUT", "DELETE", "OPTIONS"))
@@ -98,6 +102,8 @@ class HttpClient:
         self.connects = 0
         self.retries = 0
         """Requests sent again because a kept connection turned out closed before any answer."""
+        self.strays = 0
+        """Connections that brought bytes which no request had asked for."""
         self.last = Exchange()
         self.waiting: Any = None
         """The greenlet that waits for an answer, None while no request is under way."""
@@ -119,8 +125,11 @@ class HttpClient:
         """Send a request, wait for the whole answer and return it; failures are in ``error``.
 
         The exchange is valid until the next request. Raises ValueError if the request itself
-        cannot be written (blanks or line ends in path or headers).
+        cannot be written (blanks or line ends in path or headers), RuntimeError while another
+        greenlet's request is under way: their answers could not be told apart.
         """
+        if self.waiting is not None:
+            raise RuntimeError("a client carries one request at a time; use a client for each")
         wire = self._built.get((method, path, headers)) if not body else None
         if wire is None:
             wire = self._build(method, path, headers, body)
@@ -147,8 +156,14 @@ class HttpClient:
             exchange.error = "protocol"
         except OSError:
             exchange.error = "connect" if self._sock is None else "reset"
+        except BaseException:
+            # Thrown in by the locustfile, such as a gevent.Timeout: the answer may still come, and
+            # must not become the next request's.
+            self.close()
+            raise
+        finally:
+            self.waiting = None
         exchange.end_ns = monotonic_ns()
-        self.waiting = None
         head: Head | None = exchange.head
         if exchange.error or head is None or not head.keep_alive:
             self.close()
@@ -166,6 +181,23 @@ class HttpClient:
             return False
         waiting.throw(RequestInterruptedError(error))
         return True
+
+    def reach(self) -> None:
+        """Find out which of the target's addresses takes connections; none is no error."""
+        addresses = len(self.target.addresses)
+        with contextlib.suppress(OSError), gevent.Timeout(addresses * ATTEMPT_S, TimeoutError()):
+            self._connect()
+        self.close()
+
+    def look_for_strays(self) -> None:
+        """Count the connection if it holds bytes that no request has asked for, and close it.
+
+        To be called when all requests are over: a server that once sent an answer too many is an
+        answer ahead from then on, and what is left at the end is the only trace of it.
+        """
+        if self._sock is not None and self.waiting is None and self._is_stray(self._pending()):
+            self.strays += 1
+            self.close()
 
     def close(self) -> None:
         """Close the connection; the next request opens another. Cookies stay."""
@@ -195,8 +227,8 @@ class HttpClient:
 
     def _exchange(self, exchange: Exchange, wire: bytes, method: str) -> None:
         repeatable = method in IDEMPOTENT
-        if self._sock is not None and not repeatable and self._has_input():
-            self.close()  # what an idle server sends can only be its farewell
+        if self._sock is not None and (not self._watching or not repeatable):
+            self._look_at_idle(repeatable)
         reused = self._sock is not None
         if not reused:
             self._connect()
@@ -210,23 +242,58 @@ class HttpClient:
             self._connect()
             self._send_and_receive(exchange, wire, method)
 
+    def _look_at_idle(self, repeatable: bool) -> None:
+        """Give up a kept connection at which something came that nobody asked for.
+
+        Raises ProtocolError where that may be an answer: taken for the next request's, it would
+        give each later one the answer of the one before.
+        """
+        pending = self._pending()
+        if self._is_stray(pending):
+            self.strays += 1
+            self.close()
+            raise ProtocolError(f"before the request was sent: {pending!r}")
+        if pending or (pending is not None and not repeatable):
+            self.close()
+
+    @staticmethod
+    def _is_stray(pending: bytes | None) -> bool:
+        return bool(pending) and not is_farewell(pending or b"")
+
     def _connect(self) -> None:
+        """Connect to the first of the target's addresses that accepts, the one in use first."""
         self.connects += 1
-        sock = _socket.socket(self.target.family, _socket.SOCK_STREAM)
+        addresses = self.target.in_order()
+        within_s = min(ATTEMPT_S, self._timeout_ns * 1e-9 / len(addresses))
+        for left, address in zip(range(len(addresses))[::-1], addresses, strict=True):
+            try:
+                self._sock = self._connected(address, within_s if left else None)
+            except OSError:
+                if not left:
+                    raise
+            else:
+                break
+        if len(addresses) > 1:
+            self.target.accepted(address)
+        assert self._sock is not None
+        self._readable = self._hub.loop.io(self._sock.fileno(), READ)
+
+    def _connected(self, address: Address, within_s: float | None) -> _socket.socket:
+        sock = _socket.socket(address.family, _socket.SOCK_STREAM)
         try:
             sock.setblocking(False)
             sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
-            code = sock.connect_ex(self.target.address)
+            code = sock.connect_ex(address.where)
             if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
-                self._wait_writable(sock)
+                with gevent.Timeout(within_s, TimeoutError()):
+                    self._wait_writable(sock)
                 code = sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR)
             if code:
                 raise OSError(code, "connect")
         except BaseException:
             sock.close()
             raise
-        self._sock = sock
-        self._readable = self._hub.loop.io(sock.fileno(), READ)
+        return sock
 
     def _wait_writable(self, sock: _socket.socket) -> None:
         watcher = self._hub.loop.io(sock.fileno(), WRITE)
@@ -260,15 +327,18 @@ class HttpClient:
         self._watching = False
         self._readable.stop()
 
-    def _has_input(self) -> bool:
+    def _pending(self) -> bytes | None:
+        """Return what can be read without waiting; empty if the server has closed, None: nothing.
+
+        It stays to be read.
+        """
         assert self._sock is not None
         try:
-            self._sock.recv(1, _socket.MSG_PEEK)
+            return self._sock.recv(PEEK_BYTES, _socket.MSG_PEEK)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
-            pass
-        return True
+            return b""
 
     def _send_and_receive(self, exchange: Exchange, wire: bytes, method: str) -> None:
         sock = self._sock

@@ -76,7 +76,8 @@ class Done(Record):
     """Per second: its end in CLOCK_MONOTONIC ns and the generator's counters."""
     stopped_early: bool
     notes: Scalars
-    """Further facts: retries, connections opened, errors raised by the locustfile."""
+    """Further facts: retries, connections opened, errors raised by the locustfile; which of several
+    addresses of a target's name was used, as ``address_app``."""
 
 
 class Failure(Record):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import logging
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -33,7 +33,7 @@ from sizebook.load.classes import (
 )
 from sizebook.load.clock import Clock
 from sizebook.load.course import Course
-from sizebook.load.http import TimeoutSweep
+from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.protocol import (
     NO_LATER_NS,
     ROWS_FILE,
@@ -45,7 +45,7 @@ from sizebook.load.protocol import (
 from sizebook.load.recorder import Recorder
 from sizebook.load.rows import LATE_NS
 from sizebook.load.settings import resolve_settings
-from sizebook.load.target import resolve
+from sizebook.load.target import Target, resolve
 from sizebook.load.users import LeanHttpUser, Scenario, SetUp, SharedBatch, place_of
 from sizebook.load.vitals import Vitals, cpu_seconds
 from sizebook.model.bundle import GeneratorFacts
@@ -87,6 +87,7 @@ class TrialRun:
         try:
             classes = load_user_classes(Path(order.locustfile))
             targets = {role: resolve(url) for role, url in order.targets.items()}
+            self._reach(targets)
             self.course = Course(order, targets=targets, clock=self._clock, sweep=self._sweep)
             self._ours = [user for user in classes if issubclass(user, Scenario)]
             self._client = client_of(classes)
@@ -158,6 +159,13 @@ class TrialRun:
             self._environment.runner.quit()
         self._sweep.close()
         self._clock.close()
+
+    def _reach(self, targets: Mapping[str, Target]) -> None:
+        """Find out, before anything is measured, which of several addresses takes connections."""
+        for target in targets.values():
+            if len(target.addresses) > 1:
+                HttpClient(target, self._sweep).reach()
+        self._sweep.clients.clear()
 
     def _set_up(self) -> None:
         name = Path(self.order.locustfile).name
@@ -279,6 +287,8 @@ class TrialRun:
         rows = recorder.array()
         late = int(np.count_nonzero(rows["start_ns"] - rows["intended_ns"] > LATE_NS))
         clients = self._sweep.clients
+        for client in clients:
+            client.look_for_strays()
         foreign_rows = recorder.rows - recorder.exact_rows
         lag_p99_ms, lag_max_ms = vitals.lag_ms(course.measured[0], course.end_ns)
         facts = GeneratorFacts(
@@ -296,7 +306,9 @@ class TrialRun:
             client=self._client,
             worker_cpu_s=(cpu_s,),
             results=self._ours[0].results if self._ours else "requests",
+            strays=sum(client.strays for client in clients),
         )
+        addresses = {f"address_{role}": one.told() for role, one in course.targets.items()}
         return Done(
             facts=facts,
             phases=course.phase_marks(over_ns),
@@ -312,6 +324,7 @@ class TrialRun:
                 "users_killed": self._killed,
                 "locust_requests": self._environment.stats.total.num_requests,
                 "locust_failures": self._environment.stats.total.num_failures,
+                **{name: told for name, told in addresses.items() if told},
             },
         )
 

@@ -23,6 +23,12 @@ _LENGTH = re.compile(rb"\d{1,15}\Z")
 _CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]*(?:;[^\r\n\x00]*)?\Z")
 _PATH = re.compile(r"/[\x21-\x7e]*\Z")
 _NO_BODY = frozenset((204, 304))
+_FAREWELL = re.compile(rb"HTTP/1\.[01] 408[ \r]")
+_BROKEN_LINE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
+_HALF_CHUNK_LINE = re.compile(rb"(?:[0-9A-Fa-f]{1,12}[ \t]*(?:;[^\r\n\x00]*)?\r?)?\Z")
+_METHOD = re.compile(r"[A-Z][A-Z-]*\Z")
+_FRAMING = frozenset(("host", "content-length", "transfer-encoding", "connection", "upgrade"))
+"""Headers of a request that the client writes itself, or that would change what comes after it."""
 
 
 class ProtocolError(Exception):
@@ -96,6 +102,31 @@ def _length(lengths: set[bytes], chunked: bool) -> int:
     return int(text)
 
 
+def refuse_broken_lines(text: bytes | bytearray, begin: int = 0) -> None:
+    """Raise ProtocolError where, from ``begin`` on, a line ends with LF or CR alone or has a NUL.
+
+    Looked for while the end of the head is still to come: with such line ends it never does. A CR
+    at the very end may still be half a line end.
+    """
+    broken = _BROKEN_LINE.search(text)
+    if broken is not None:
+        begin = max(0, broken.start() - 40)
+        raise ProtocolError(
+            f"a line that ends without CR LF: {bytes(text[begin : broken.end()])!r}"
+        )
+
+
+def refuse_half_chunk_line(text: bytes | bytearray) -> None:
+    """Raise ProtocolError where no end of the line could make it one that begins a chunk."""
+    if _HALF_CHUNK_LINE.match(text) is None:
+        raise ProtocolError(f"chunk line {bytes(text[:60])!r}")
+
+
+def is_farewell(text: bytes) -> bool:
+    """Return whether a server tells an idle client that it will not wait (RFC 9110, 15.5.9)."""
+    return _FAREWELL.match(text) is not None
+
+
 def parse_chunk_line(line: bytes) -> int:
     """Return the number of bytes that a chunk's first line announces."""
     match = _CHUNK_LINE.match(line)
@@ -131,8 +162,16 @@ def build_head(
 ) -> bytes:
     """Return request line and headers without the blank line that ends them.
 
-    Raises ValueError where a value would break out of its line.
+    Raises ValueError where a value would break out of its line, where the path is a whole URL (a
+    load stays at its target), or a header would change how the connection is read.
     """
+    if not path.startswith("/"):
+        raise ValueError(f"{method} {path!r} cannot be sent: a path from / on was expected")
+    if _METHOD.match(method) is None or method == "CONNECT":
+        raise ValueError(f"{method!r} {path!r} cannot be sent: a method such as GET was expected")
+    framing = [name for name, _ in headers if name.strip().lower() in _FRAMING]
+    if framing:
+        raise ValueError(f"{method} {path!r} cannot be sent: {framing[0]} is the client's to write")
     lines = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
     lines += [f"{name}: {value}" for name, value in headers]
     if body or method in ("POST", "PUT", "PATCH"):

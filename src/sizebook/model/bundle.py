@@ -149,6 +149,12 @@ class GeneratorFacts(Record):
     """``cpu_s`` by worker; each is one event loop, which cannot use more than one CPU."""
     results: Results = "requests"
     """What of this load makes results, as its scenario says."""
+    strays: Annotated[Count, Field(exclude_if=lambda strays: not strays)] = 0
+    """Connections that brought bytes which no request had asked for: which answer was whose is not
+    known there. None, and the JSON does not mention them."""
+    pauses: Annotated[str, Field(exclude_if=lambda pauses: not pauses)] = ""
+    """How plain Locust users pause between tasks by their own ``wait_time``, such as
+    ``between(1, 3)``. Empty, and not in the JSON: not at all, or as the load profile says."""
 
 
 class MachineFacts(Record):
