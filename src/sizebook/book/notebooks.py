@@ -203,6 +203,7 @@ def _execute(
                 "SIZEBOOK_PROGRESS": str(file),
                 "SIZEBOOK_COMMIT": find_commit(root),
             },
+            may_measure=chapter.kind != "page",
         )
         run.finish(forward, stop_grace_s)
         forward()

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import io
-from collections.abc import Mapping
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
-
-import nbformat
 
 from sizebook.book.chapters import Chapter
 from sizebook.lab import PlanComplete, planning_only
 from sizebook.lab.planning import Session, planned_s
+
+_DRAWING = ("altair", "vl_convert")
+"""Libraries that draw: they take longer to load than most chapters take to be planned."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,8 @@ class PlannedChapter:
     chapter: Chapter
     sessions: tuple[Session, ...]
     missing: tuple[Session, ...]
+    assumed: tuple[str, ...] = ()
+    """What nobody has tried on this machine yet, such as "mode container works"; a run does."""
 
     @property
     def trials(self) -> int:
@@ -43,18 +51,55 @@ def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChap
     """Return what a run of the chapter with these parameters would measure; measures nothing.
 
     The notebook's code runs in this process until it asks the lab for trials, so the plan is the
-    notebook's own and cannot drift from it. A notebook that asks for none has an empty plan.
+    notebook's own and cannot drift from it. A page has an empty plan, since a run lets it measure
+    nothing, and so has a notebook that asks for no trials.
     """
-    notebook = nbformat.read(chapter.notebook, as_version=4)
+    if chapter.kind == "page":
+        return PlannedChapter(chapter, (), ())
+    notebook = json.loads(chapter.notebook.read_text(encoding="utf-8"))
     names: dict[str, Any] = {"__name__": "__plan__"}
     try:
-        with planning_only(), contextlib.redirect_stdout(io.StringIO()):
-            for cell in notebook.cells:
-                if cell.cell_type == "code":
-                    code = compile(cell.source, f"{chapter.notebook.name}[{cell.id}]", "exec")
+        with (
+            planning_only() as assumed,
+            _loaded_when_used(_DRAWING),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    code = compile(
+                        "".join(cell["source"]), f"{chapter.notebook.name}[{cell['id']}]", "exec"
+                    )
                     exec(code, names)
-                    if "parameters" in cell.metadata.get("tags", []):
+                    if "parameters" in cell["metadata"].get("tags", []):
                         names.update(parameters)
     except PlanComplete as plan:
-        return PlannedChapter(chapter, plan.sessions, plan.missing)
+        return PlannedChapter(chapter, plan.sessions, plan.missing, tuple(assumed))
     return PlannedChapter(chapter, (), ())
+
+
+class _Later(ModuleType):
+    """Stands for a library until something is taken from it; then the library is loaded.
+
+    ``importlib.util.LazyLoader`` loads at the next ``import`` already (Python 3.11 asks the module
+    for its ``__spec__``).
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@contextlib.contextmanager
+def _loaded_when_used(names: Iterable[str]) -> Iterator[None]:
+    """Within this context libraries are loaded when something is taken from them, not before."""
+    later = {name: _Later(name) for name in names if name not in sys.modules}
+    for name, module in later.items():
+        module.__spec__ = importlib.util.find_spec(name)
+        sys.modules[name] = module
+    try:
+        yield
+    finally:
+        for name, module in later.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]

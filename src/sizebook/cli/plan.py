@@ -38,6 +38,10 @@ def plan(
     print_table([_as_row(each) for each in planned], title=f"profile {profile}")
     total = sum(each.missing_s for each in planned)
     print(f"to measure: {total / 60:.1f} min (set-up and building the book come on top)")
+    if assumed := dict.fromkeys(words for each in planned for words in each.assumed):
+        print(
+            f"not tried here yet, taken for granted: {', '.join(assumed)}; 'sizebook doctor' tries"
+        )
 
 
 def _as_row(each: PlannedChapter) -> dict[str, str]:
@@ -57,6 +61,7 @@ def _as_json(each: PlannedChapter) -> dict[str, object]:
         "trials": each.trials,
         "missing": each.missing_trials,
         "seconds": round(each.missing_s, 1),
+        "assumed": list(each.assumed),
         "sessions": [
             {
                 "experiment": session.experiment,

@@ -13,7 +13,7 @@ from sizebook.hosts.container import PROGRAM, ContainerBoot, find_program
 from sizebook.hosts.gvisor import GvisorBoot
 from sizebook.hosts.iproute import find_ip
 from sizebook.hosts.kernels import find_kernel, find_user_mode_linux, kernel_folder
-from sizebook.hosts.kvm import find_kvm_cpu
+from sizebook.hosts.kvm import find_kvm_cpu, look_for_device
 from sizebook.hosts.qemu import QemuBoot, find_qemu, machine_initrd
 from sizebook.hosts.runsc import find_runsc, runsc_folder
 from sizebook.hosts.spaces import find_nsenter
@@ -36,6 +36,8 @@ class ModeKind:
     """None: processes of this machine itself, which need no image and no agent."""
     programs: tuple[str, ...] = ()
     """Programs, or files by their paths, that it uses; a new version of one is tried anew."""
+    glance: Callable[[], object] | None = None
+    """The part of ``look`` that starts nothing; None: all of it."""
     virtualization: bool = True
     """Whether it is one of the ways to share a machine that are compared with each other."""
 
@@ -60,6 +62,10 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
 
     def look_for_kvm() -> object:
         return _look_for_kvm(state)
+
+    def glance_at_kvm() -> object:
+        look_for_device()
+        return look_for_machine()
 
     def look_for_machine() -> object:
         _look_for_root()
@@ -118,6 +124,7 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
             look_for_kvm,
             kvm_machine,
             machine_parts,
+            glance_at_kvm,
         ),
         ModeKind(
             "emulated-vm-kvm",
@@ -125,6 +132,7 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
             look_for_kvm,
             kvm_machine,
             machine_parts,
+            glance_at_kvm,
         ),
     )
 

@@ -66,13 +66,7 @@ def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
 
     Raises HostLacksError, with what was seen for each model, if none does.
     """
-    if not os.access(DEVICE, os.R_OK | os.W_OK):
-        raise HostLacksError(
-            found=f"{DEVICE} that this user may not open" if DEVICE.exists() else f"no {DEVICE}",
-            expected="a CPU that runs guests itself",
-            next_step="use a machine that is not itself a guest, or one with nested "
-            "virtualization; as an ordinary user join the group kvm",
-        )
+    look_for_device()
     trial = try_kvm(qemu, kernel, initrd)
     if trial.failed:
         raise HostLacksError(
@@ -81,6 +75,17 @@ def find_kvm_cpu(qemu: Path, kernel: Kernel, initrd: Path) -> str:
             next_step="use a machine that is not itself a guest, or one with nested virtualization",
         )
     return trial.cpu
+
+
+def look_for_device() -> None:
+    """Raise HostLacksError unless this user may open the device of KVM; that proves little."""
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        raise HostLacksError(
+            found=f"{DEVICE} that this user may not open" if DEVICE.exists() else f"no {DEVICE}",
+            expected="a CPU that runs guests itself",
+            next_step="use a machine that is not itself a guest, or one with nested "
+            "virtualization; as an ordinary user join the group kvm",
+        )
 
 
 def boot_once(

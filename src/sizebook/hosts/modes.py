@@ -44,6 +44,8 @@ class FoundMode:
     """Why its hosts cannot be made here; empty if they can."""
     bring: str = ""
     """What would bring it."""
+    tried: bool = True
+    """False: nothing speaks against it, but no host of it was made yet."""
 
     @property
     def available(self) -> bool:
@@ -89,6 +91,25 @@ def known_modes(state: Path, kinds: Iterable[ModeKind] | None = None) -> dict[Mo
             if told[kind.mode]["programs"] == _fingerprint(kind):
                 found[kind.mode] = FoundMode(**told[kind.mode]["found"])
     return found
+
+
+def glance_at_modes(state: Path, kinds: Iterable[ModeKind]) -> tuple[FoundMode, ...]:
+    """Return of each mode what an earlier trial found, else what can be told by a look.
+
+    Starts nothing and takes no lock. What was only looked at says so: ``tried`` is False, and a
+    trial may still find a reason.
+    """
+    kinds = tuple(kinds)
+    known = known_modes(state, kinds)
+    return tuple(known.get(kind.mode) or _glance(kind) for kind in kinds)
+
+
+def _glance(kind: ModeKind) -> FoundMode:
+    try:
+        (kind.glance or kind.look)()
+    except HostLacksError as error:
+        return FoundMode(kind.mode, kind.title, error.found, error.next_step)
+    return FoundMode(kind.mode, kind.title, tried=False)
 
 
 def _try(

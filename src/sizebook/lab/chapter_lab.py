@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,7 @@ from sizebook.store.rounds import open_published
 
 LACKS = "lacks/"
 """Begin of the names of facts in which a trial notes what its machine could not do."""
-_PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
+_PLANNING: ContextVar[dict[str, None] | None] = ContextVar("planning", default=None)
 
 
 class PlanComplete(Exception):  # noqa: N818 - not an error: ends a notebook that is only planned
@@ -50,13 +50,30 @@ class PlanComplete(Exception):  # noqa: N818 - not an error: ends a notebook tha
 
 
 @contextlib.contextmanager
-def planning_only() -> Iterator[None]:
-    """Within this context ``ChapterLab.run`` measures nothing and raises PlanComplete."""
-    token = _PLANNING.set(True)
+def planning_only() -> Iterator[Collection[str]]:
+    """Within this context ``ChapterLab.run`` measures nothing and raises PlanComplete.
+
+    Nothing is started to find out what this machine can do; yields what the plan takes for granted
+    instead, as ``assume`` was told.
+    """
+    assumed: dict[str, None] = {}
+    token = _PLANNING.set(assumed)
     try:
-        yield
+        yield assumed.keys()
     finally:
         _PLANNING.reset(token)
+
+
+def is_planned_only() -> bool:
+    """Return whether the notebook that runs is only read for its plan."""
+    return _PLANNING.get() is not None
+
+
+def assume(words: str) -> None:
+    """Note what a plan takes for granted, since a trial of it would cost what a plan saves."""
+    assumed = _PLANNING.get()
+    if assumed is not None:
+        assumed[words] = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +198,7 @@ class ChapterLab:
         something. A trial that fails is stored as failed and does not end the run.
         """
         archive = Archive(self.project, self.chapter)
-        if _PLANNING.get():
+        if is_planned_only():
             sessions = tuple(s for entry in self._entries.values() for s in entry.sessions)
             raise PlanComplete(sessions, archive.missing(self._due(archive)))
         if self.measures:

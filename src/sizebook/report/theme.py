@@ -124,7 +124,6 @@ def treatment_dashes(names: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(names), range=[list(DASHES[slots[name]]) for name in names])
 
 
-@alt.theme.register("sizebook", enable=False)
 def sizebook_theme() -> alt.theme.ThemeConfig:
     """Give the configuration that every chart of the book carries.
 
@@ -191,6 +190,8 @@ def sizebook_theme() -> alt.theme.ThemeConfig:
 
 def themed_spec(chart: Any) -> dict[str, Any]:
     """Give the Vega-Lite specification of an Altair chart with the book's theme in it."""
+    # registered here, so that a notebook that is only planned loads no Altair
+    alt.theme.register("sizebook", enable=False)(sizebook_theme)
     with alt.theme.enable("sizebook"):
         spec: dict[str, Any] = chart.to_dict(format="vega-lite")
     return spec
