@@ -11,7 +11,7 @@ import synthetic_bundles as made
 
 from sizebook.checks import RULES, judge
 from sizebook.checks.steady import counted, steady_of
-from sizebook.model.bundle import PhaseMark, StackEvent
+from sizebook.model.bundle import SHARED_CORES, PhaseMark, StackEvent
 from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, JvmRole
 from sizebook.model.load import (
     ClosedLoop,
@@ -718,3 +718,12 @@ def test_threads_find_what_one_finds(make_bundle: Any, monkeypatch: Any, faulty:
     gone = make_bundle(with_requests=False)
     assert judge(gone).findings == tuple(rule(gone) for rule in RULES)
     assert {f.passed for f in judge(gone).findings} > {None}
+
+
+def test_a_core_that_generator_and_stack_share_is_told(tmp_path):
+    """It changes no verdict; on a machine with cores enough there is no such fact."""
+    shared = {"execution_facts": {SHARED_CORES: "0, 4"}}
+    finding = BY_ID["SB201-generator-cpu"](made.write_synthetic(tmp_path, "shared", **shared))
+    assert finding.passed and "CPUs 0, 4 are siblings of one core" in finding.message
+    plain = BY_ID["SB201-generator-cpu"](made.write_synthetic(tmp_path, "plain"))
+    assert "siblings" not in plain.message

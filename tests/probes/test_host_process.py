@@ -38,6 +38,40 @@ DISKS = """\
 """
 
 
+def test_cpus_keep_the_kernels_numbers(tmp_path):
+    """With CPUs offline the numbers have holes; guests without steal, and what is not a CPU."""
+    (tmp_path / "stat").write_text(
+        "cpu  9 9 9 9 9 9 9 9\ncpu0 100 20 30 400 5 6 7 8 0 0\ncpu6 1 0 1 10 0 0 0\n"
+        "intr 77 1 2\nctxt 55\nsoftirq 3\n"
+    )
+    found = by_metric(HostProbe(proc=tmp_path))
+    cores = {name: value for name, value in found.items() if name.startswith("core_")}
+    assert {name.partition("/")[2] for name in cores} == {"0", "6"}
+    assert cores["core_idle_s/6"] == pytest.approx(10 * TICK)
+    told = [cores[f"core_{kind}_s/0"] for kind in ("user", "system", "iowait", "irq", "steal")]
+    assert told == pytest.approx([n * TICK for n in (120, 30, 5, 13, 8)])
+    assert "core_steal_s/6" not in cores
+    assert (found["interrupts"], found["context_switches"]) == (77, 55)
+    (tmp_path / "stat").write_text("cpu0 1 2 3\n")
+    with pytest.raises(Unavailable, match="CPU line"):
+        HostProbe(proc=tmp_path).sample()
+
+
+@linux
+def test_disks_are_found_with_fourteen_numbers(tmp_path, monkeypatch):
+    """lxcfs gives so many, of which psutil makes nothing; the probe does not ask it."""
+    monkeypatch.setattr("sizebook.probes.host._is_disk", lambda name: name == "xda")
+    monkeypatch.setattr("psutil.disk_io_counters", None)
+    (tmp_path / "diskstats").write_text(
+        " 8 0 xda 10 0 16 7 20 0 32 9 1 11 16 0 0 0\n 8 1 xda1 1 0 1 7 2 0 3 9 1 1 1 0 0 0\n"
+    )
+    probe = HostProbe(proc=tmp_path)
+    probe.attach()
+    found = by_metric(probe)
+    assert (found["disk_reads/xda"], found["disk_queue/xda"]) == (10, 1)
+    assert not [name for name in found if name.endswith("xda1")]
+
+
 def test_disk_lines():
     """Sectors become bytes, ms seconds; flushes are there where the kernel counts them."""
     found = dict(parse_disks(DISKS, {"vda", "sdb"}))

@@ -12,7 +12,6 @@ import pytest
 from sizebook.hosts import HostView
 from sizebook.model.errors import UsageError
 from sizebook.probes import sets
-from sizebook.probes.base import Unavailable
 from sizebook.probes.cgroup import Group, Groups
 from sizebook.probes.jvm import JvmProbe
 from sizebook.probes.native_memory import TRACKING
@@ -53,7 +52,7 @@ def stack(*nodes, cluster="host=nowhere dbname=x"):
 
 
 def no_groups(pid):
-    raise Unavailable("none")
+    raise OSError("none")
 
 
 def test_every_source_has_its_interval(monkeypatch):

@@ -331,6 +331,20 @@ def test_two_cpu_sets(trial):
     assert uses["CPUs 1, 2"].share == pytest.approx(0.2)
 
 
+def test_cpu_numbers_with_holes(trial):
+    """A role without a set may use the CPUs that are online, by the kernel's numbers."""
+    cores = {
+        ("host", f"core_{state}_s/{cpu}"): rate
+        for cpu in (0, 2, 3, 4, 7)
+        for state, rate in (("user", 0.9), ("system", 0.05), ("idle", 0.05))
+    }
+    free = Deployment(roles=(JvmRole(role="app"),))
+    found = attribute([trial(cores, deployment=free, cpus=(9,))])
+    assert [(u.place, u.numbers["cpus"]) for u in found.uses if u.kind == "cpu"] == [
+        ("CPUs 0, 2–4, 7", 5.0)
+    ]
+
+
 def test_replicates_are_averaged_and_counted(trial):
     """Two full and one idle replicate: the mean decides, and the sentence says how many agree."""
     found = attribute([trial(BUSY), trial(BUSY), trial(BUSY | {("host", "core_idle_s/0"): 0.2})])

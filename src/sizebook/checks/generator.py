@@ -14,6 +14,7 @@ from sizebook.checks.facts import (
     undisturbed,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.bundle import SHARED_CORES
 from sizebook.model.load import ClosedLoop
 from sizebook.model.verdict import Verdict
 from sizebook.stats.groups import Groups, is_ascending, tally
@@ -37,7 +38,9 @@ CEILING_BOUND = 0.90
     "measured phase; the larger counts. A worker is one event loop and can use one CPU only, so "
     "its CPUs are the workers or the CPU set, whichever is less; and the share of the busiest "
     "worker in one CPU counts as well, over the whole load and over the measured phase. Near "
-    "saturation, answers queue in the generator and its waiting is published as the server's.",
+    "saturation, answers queue in the generator and its waiting is published as the server's. "
+    "Where the machine has one physical core only, its CPUs are siblings that slow each other: the "
+    "finding says so.",
     remedy="Fewer users or a lower rate, the lean user class, more workers on more CPUs.",
 )
 def generator_cpu(bundle: Bundle) -> Answer:
@@ -70,6 +73,9 @@ def generator_cpu(bundle: Bundle) -> Answer:
     text = f"{worst:.1%} of {cpus} CPU, {limit:.0%} allowed"
     if trial.load.workers > 1:
         text += f"; busiest of {trial.load.workers} workers {busiest:.1%}"
+    if shared := bundle.record.execution.facts.get(SHARED_CORES):
+        text += f"; CPUs {shared} are siblings of one core, of which the stack has one: each slows "
+        text += "the other"
     return Answer(max(worst, busiest) <= limit, text, numbers)
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from sizebook.hosts import Guard, LocalHost
+from sizebook.hosts.allowed import find_allowed, free_memory_mib
 from sizebook.hosts.idling import idle_words
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
 from sizebook.hosts.kinds import mode_kinds
-from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.modes import FoundMode, find_modes, known_modes
+from sizebook.lab.placement import describe_cpus, place
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
 from sizebook.stack.build import find_build
@@ -96,22 +95,33 @@ def examine_modes(
         )
 
 
+def tried_modes(project: Project) -> tuple[FoundMode, ...]:
+    """Return all modes as far as this machine has tried them; nothing is tried now."""
+    known = known_modes(project.state)
+    return tuple(
+        known.get(kind.mode) or FoundMode(kind.mode, kind.title, "not tried yet", "sizebook doctor")
+        for kind in mode_kinds(project.state)
+    )
+
+
 def _cpus(_: Project) -> Item:
-    count = len(usable_cpus())
+    here = place()
+    count = len({*here.stack, *here.generator})
     if count >= 2:
-        return Item("CPUs", "generator and stack apart", f"{count} usable")
+        return Item("CPUs", "generator and stack apart", describe_cpus(here))
     return Item(
         "CPUs",
         "generator and stack apart",
         "",
-        f"{count} usable; on one CPU no trial can be valid",
-        "a machine, or a CPU affinity, with at least 2 CPUs",
+        f"{describe_cpus(here)}; on one CPU no trial can be valid",
+        "a machine, a CPU affinity or a control group with at least 2 CPUs",
     )
 
 
 def _memory(_: Project) -> Item:
-    available = psutil.virtual_memory().available // 2**20
-    return _enough("memory", "heaps, database, generator", available, _MIN_MEMORY_MIB)
+    limit = find_allowed().memory_bytes
+    note = "" if limit is None else f"; a control group allows {limit // 2**20:,} MiB in all"
+    return _enough("memory", "heaps, database, generator", free_memory_mib(), _MIN_MEMORY_MIB, note)
 
 
 def _disk(project: Project) -> Item:
@@ -119,11 +129,12 @@ def _disk(project: Project) -> Item:
     return _enough("disk", "bundles and the database", free, _MIN_DISK_MIB)
 
 
-def _enough(name: str, needed_for: str, have_mib: int, need_mib: int) -> Item:
+def _enough(name: str, needed_for: str, have_mib: int, need_mib: int, note: str = "") -> Item:
     if have_mib >= need_mib:
-        return Item(name, needed_for, f"{have_mib:,} MiB free")
-    reason = f"{have_mib:,} MiB free, {need_mib:,} MiB needed"
-    return Item(name, needed_for, "", reason, f"free {need_mib - have_mib:,} MiB")
+        return Item(name, needed_for, f"{have_mib:,} MiB free{note}")
+    reason = f"{have_mib:,} MiB free, {need_mib:,} MiB needed{note}"
+    more = "raise the group's limit, or " if note else ""
+    return Item(name, needed_for, "", reason, f"{more}free {need_mib - have_mib:,} MiB")
 
 
 def _idling(_: Project) -> Item:
@@ -172,7 +183,7 @@ def _nginx(project: Project) -> Item:
     return Item(
         "nginx",
         "the chapter on a system of one's own",
-        found if there else "",
+        found.removeprefix(f"{project.root}/") if there else "",
         "" if there else "no nginx on the path, and none unpacked",
         "make setup on Debian, which unpacks it and starts nothing; conda: nginx",
         required=False,

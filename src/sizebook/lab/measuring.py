@@ -27,7 +27,7 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
-from sizebook.lab.placement import pinned_to, stack_cpus, threads_on_all_cpus
+from sizebook.lab.placement import core_facts, pinned_to, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.progress import Progress
@@ -314,7 +314,11 @@ class Bench:
             stack=started.stack,
             setup_s=started.setup_s,
             sampler=Sampler(started.probes),
-            facts={**self.notes, "conditioned_s": round(started.conditioned_s, 3)},
+            facts={
+                **self.notes,
+                **core_facts(spec),
+                "conditioned_s": round(started.conditioned_s, 3),
+            },
         )
         marks = record.mark_logs()
         out = started.stack.folder / f"trial-{started.position}"

@@ -157,6 +157,11 @@ class GeneratorFacts(Record):
     ``between(1, 3)``. Empty, and not in the JSON: not at all, or as the load profile says."""
 
 
+SHARED_CORES = "shared_cores"
+"""Fact of a trial's execution: CPUs of physical cores of which stack and generator have one each;
+absent where they share none, or nothing is known of cores."""
+
+
 class MachineFacts(Record):
     """The machine as far as it matters for numbers; no host name, no user name."""
 

@@ -12,6 +12,8 @@ import psutil
 from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
 
 SOURCE = "host"
+_TICKS_PER_S: int = os.sysconf("SC_CLK_TCK")
+_CORES = ("core_user_s", "core_system_s", "core_idle_s")
 _PAGE_BYTES: int = os.sysconf("SC_PAGE_SIZE")
 _VM = (
     ("swap_in_bytes", "pswpin", _PAGE_BYTES),
@@ -64,12 +66,15 @@ class HostProbe(QuietProbe):
 
     def attach(self) -> None:
         """Choose the disks: whole ones, so that partitions are not counted twice."""
-        counters = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-        self._disks = frozenset(name for name in counters if _is_disk(name))
+        lines = self._text("diskstats").splitlines()
+        names = {fields[2] for line in lines if len(fields := line.split()) > 2}
+        if not self._linux:
+            names = {*(psutil.disk_io_counters(perdisk=True, nowrap=False) or {})}
+        self._disks = frozenset(name for name in names if _is_disk(name))
 
     def sample(self) -> list[Sample]:
         samples: list[Sample] = []
-        parts = (_cpus, self._load, self._memory, self._disk, _network, self._tcp, self._vm)
+        parts = (self._cpus, self._load, self._memory, self._disk, _network, self._tcp, self._vm)
         for part in (*parts, self._pressure):
             give_way()
             samples += [Sample(SOURCE, metric, value) for metric, value in part()]
@@ -84,6 +89,9 @@ class HostProbe(QuietProbe):
                 self._lacking[metric] = f"/proc/{file}: {error.strerror}"
             return ""
 
+    def _cpus(self) -> Iterator[tuple[str, float]]:
+        yield from _cpus(self._text("stat", *_CORES) if self._linux else None)
+
     def _load(self) -> Iterator[tuple[str, float]]:
         text = self._text("loadavg", "load_1min", "runnable_threads")
         if not text:
@@ -94,8 +102,8 @@ class HostProbe(QuietProbe):
         yield "runnable_threads", max(0, int(running.partition("/")[0]) - 1)
 
     def _disk(self) -> Iterator[tuple[str, float]]:
-        if text := self._text("diskstats", "disk_queue"):
-            yield from parse_disks(text, self._disks)
+        if self._linux:
+            yield from parse_disks(self._text("diskstats", "disk_queue"), self._disks)
             return
         counters = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
         for name in sorted(self._disks & counters.keys()):
@@ -189,16 +197,47 @@ def _is_disk(name: str) -> bool:
     return (block / name).exists() if block.exists() else True
 
 
-def _cpus() -> Iterator[tuple[str, float]]:
+def parse_cpus(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the counters of each CPU, by the kernel's numbers, and of all, from /proc/stat.
+
+    Lines (proc(5)): ``cpu2 user nice system idle iowait irq softirq steal …`` in ticks, steal since
+    Linux 2.6.11; ``ctxt N`` and ``intr N …``. CPUs that are offline have none: numbers have holes.
+    """
+    for line in text.splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name[3:].isdecimal():
+            times = [int(field) / _TICKS_PER_S for field in fields[:8]]
+            if len(times) < 7:
+                raise Unavailable(f"CPU line {line[:200]!r}")
+            user, nice, system, idle, iowait, irq, softirq, *steal = times
+            number = name[3:]
+            yield f"core_user_s/{number}", user + nice
+            yield f"core_system_s/{number}", system
+            yield f"core_idle_s/{number}", idle
+            yield f"core_iowait_s/{number}", iowait
+            yield f"core_irq_s/{number}", irq + softirq
+            yield from ((f"core_steal_s/{number}", one) for one in steal)
+        elif name == "ctxt":
+            yield "context_switches", int(fields[0])
+        elif name == "intr":
+            yield "interrupts", int(fields[0])
+
+
+def _cpus(text: str | None = None) -> Iterator[tuple[str, float]]:
+    """Yield the counters of CPUs; without a text from psutil, which numbers those that are online.
+
+    On Linux that gives a CPU's times to another one where some are offline, so that psutil is asked
+    elsewhere only.
+    """
+    if text is None and sys.platform == "linux":
+        text = (Path(psutil.PROCFS_PATH) / "stat").read_text()
+    if text is not None:
+        yield from parse_cpus(text)
+        return
     for number, times in enumerate(psutil.cpu_times(percpu=True)):
         yield f"core_user_s/{number}", times.user + getattr(times, "nice", 0.0)
         yield f"core_system_s/{number}", times.system
         yield f"core_idle_s/{number}", times.idle
-        if hasattr(times, "iowait"):
-            yield f"core_iowait_s/{number}", times.iowait
-            yield f"core_irq_s/{number}", times.irq + times.softirq
-        if hasattr(times, "steal"):
-            yield f"core_steal_s/{number}", times.steal
     counts = psutil.cpu_stats()
     yield "context_switches", counts.ctx_switches
     yield "interrupts", counts.interrupts

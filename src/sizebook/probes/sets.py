@@ -7,12 +7,13 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess, LinkEnd
+from sizebook.hosts.memberships import Groups, find_groups
 from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import UsageError
 from sizebook.model.server import CounterSource
 from sizebook.probes.balancer import BalancerProbe
-from sizebook.probes.base import Probe, Unavailable
-from sizebook.probes.cgroup import CgroupProbe, Groups, find_groups
+from sizebook.probes.base import Probe
+from sizebook.probes.cgroup import CgroupProbe
 from sizebook.probes.forwarders import PassedOnProbe, passes_on
 from sizebook.probes.host import HostProbe
 from sizebook.probes.hosted import InnerPids, InsideProbe, OutsideProbe
@@ -203,7 +204,7 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
             continue
         try:
             groups = find_groups(process.pid or 0)
-        except Unavailable:
+        except OSError:
             continue  # no control groups on this system, or the process has just ended
         if groups.exist:
             members.setdefault(groups, []).append(name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sizebook.model.deployment import CpuSet
+from sizebook.hosts.topology import write_cpu_list
+from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import BundleError
 from sizebook.report.limiter_window import Use, Window
 from sizebook.store import Bundle
@@ -102,10 +103,16 @@ def _cpu_sets(window: Window) -> dict[tuple[str, CpuSet], tuple[str, ...]]:
     """Return the CPU sets of the stack (all CPUs where none is given) and the roles on each."""
     sets: dict[tuple[str, CpuSet], tuple[str, ...]] = {}
     for role in window.trial.deployment.roles:
-        everything = tuple(range(window.bundle.record.machine.logical_cpus))
-        key = role.host, role.cpus or everything
+        key = role.host, role.cpus or _every_cpu(window)
         sets[key] = (*sets.get(key, ()), role.role)
     return sets
+
+
+def _every_cpu(window: Window) -> CpuSet:
+    """Return the CPUs of the machine that were online: their numbers may have holes."""
+    keys = window.keys("host", "core_idle_s")
+    told = {int(metric.partition("/")[2]) for host, _, metric in keys if host == LOCAL}
+    return tuple(sorted(told)) or tuple(range(window.bundle.record.machine.logical_cpus))
 
 
 def _core_times(
@@ -137,7 +144,8 @@ def _role_cpus(window: Window, host: str, role: str) -> tuple[float, int] | None
 
 
 def _set_name(cpus: CpuSet) -> str:
-    numbers = ", ".join(map(str, cpus)) if len(cpus) <= _NAMED_CPUS else f"{cpus[0]}–{cpus[-1]}"
+    few = len(cpus) <= _NAMED_CPUS
+    numbers = ", ".join(map(str, cpus)) if few else write_cpu_list(cpus)
     return f"CPU {numbers}" if len(cpus) == 1 else f"CPUs {numbers}"
 
 
@@ -145,7 +153,7 @@ def cpu_sets(window: Window) -> Iterator[Use]:
     """Yield for each CPU set of the stack how busy it was, and who kept it so."""
     for (host, cpus), roles in _cpu_sets(window).items():
         place = _set_name(cpus)
-        load_cpus = set(window.trial.load.cpus or range(window.bundle.record.machine.logical_cpus))
+        load_cpus = set(window.trial.load.cpus or _every_cpu(window))
         mixed = bool(load_cpus & set(cpus)) and not load_cpus <= set(cpus)
         own = ("generator",) if load_cpus <= set(cpus) else ()
         parts = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
 import psutil
 
+from sizebook.hosts.allowed import find_allowed, free_memory_mib
 from sizebook.model.deployment import LOCAL, Deployment, Mode, ServerRole
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.stack.endings import NodeEndedError, ending_of
@@ -25,6 +27,7 @@ _EMULATED_READY_TIMEOUT_S = 420.0
 def check_memory(deployment: Deployment, available_mib: int | None = None) -> None:
     """Raise HostLacksError if this machine has not the memory that the layout needs.
 
+    A limit of the control group that the harness is in counts as the end of the memory.
     What runs on a host of the deployment's own has that host's memory.
     """
     needed = sum(host.memory_mib for host in deployment.hosts if not host.is_elsewhere)
@@ -44,7 +47,7 @@ def check_memory(deployment: Deployment, available_mib: int | None = None) -> No
 def check_free(needed: int, available_mib: int | None = None) -> None:
     """Raise HostLacksError if so many MiB are not free."""
     if available_mib is None:
-        available_mib = psutil.virtual_memory().available // 2**20
+        available_mib = free_memory_mib()
     if needed > available_mib:
         raise HostLacksError(
             found=f"{available_mib} MiB of free memory",
@@ -60,7 +63,8 @@ def wait_ready(nodes: Sequence[Node]) -> None:
     of a start's CPU time it takes half, for code that hardly any request runs.
     """
     waiting, unheld = list(nodes), list(nodes)
-    turns = max(1.0, len(nodes) / (psutil.cpu_count() or 1))
+    cpus = min(psutil.cpu_count() or 1, find_allowed().cpus or math.inf)
+    turns = max(1.0, len(nodes) / cpus)
     while waiting:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
