@@ -46,11 +46,14 @@ def check_memory(deployment: Deployment, available_mib: int | None = None) -> No
 
 def check_free(needed: int, available_mib: int | None = None) -> None:
     """Raise HostLacksError if so many MiB are not free."""
+    group = ""
     if available_mib is None:
         available_mib = free_memory_mib()
+        if (limit := find_allowed().memory_bytes) is not None:
+            group = f"; a control group allows {limit // 2**20} MiB in all"
     if needed > available_mib:
         raise HostLacksError(
-            found=f"{available_mib} MiB of free memory",
+            found=f"{available_mib} MiB of free memory{group}",
             expected=f"{needed} MiB for the heaps and what the processes take beside them",
             next_step="end other programs, or choose fewer nodes or smaller heaps",
         )
