@@ -309,7 +309,13 @@ PASSING: dict[str, list[dict[str, Any]]] = {
     "SB100-completed": [{}],
     "SB101-accounting": [{}, {"facts": {"issued": 4803, "dropped": 3}}],
     "SB102-clock": [{}, opened()],
-    "SB103-little": [{}, opened(), paced(), paced(period_s=11.0)],
+    "SB103-little": [
+        {},
+        opened(),
+        paced(),
+        paced(period_s=11.0),
+        {"rows": made.closed_rows(users=3), "facts": {"pauses": "between(1, 3)"}},
+    ],
     "SB104-server-count": [
         {},
         {
@@ -424,6 +430,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB103-little": [
         ({"rows": shifted(service_ns=(pl.col("service_ns") * 2))}, "failed"),
         ({"rows": made.closed_rows(users=3)}, "failed"),
+        ({"rows": made.closed_rows(users=5), "facts": {"pauses": "between(1, 3)"}}, "failed"),
         (paced(arrivals=pace(21, 2.0)), "failed"),
         (paced(arrivals=pace(19, 2.0)), "failed"),
         ({"rows": made.closed_rows().filter(pl.col("start_ns") % 7 != 0).with_columns(

@@ -176,6 +176,14 @@ def server() -> Iterator[CountingServer]:
     counting.close()
 
 
+@pytest.fixture
+def other() -> Iterator[CountingServer]:
+    """A second server, which no load is sent to."""
+    counting = CountingServer()
+    yield counting
+    counting.close()
+
+
 @pytest.fixture(scope="session")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalHost]:
     guard = Guard(tmp_path_factory.mktemp("ledger"))

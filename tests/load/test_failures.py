@@ -57,11 +57,16 @@ OPEN = OpenArrivals(kind="constant", rate_per_s=10)
         ),
         (USER + "    def __init__(self, e): raise KeyError(1)\n", {}, "users spawned"),
         (PLAIN, {"arrivals": OPEN}, "pace themselves"),
-        (PLAIN, {"settings": {"a": 1}}, "think time or settings"),
+        (PLAIN, {"settings": {"a": 1}}, "found settings for broken.py"),
         (
-            "from locust import *\nclass S(LoadTestShape):\n    def tick(self): pass\n" + PLAIN,
+            PLAIN + "    wait_time = between(1, 2.5)\n",
+            {"arrivals": ClosedLoop(users=2, think_s=3)},
+            r"think_s=3 of the load profile beside between\(1, 2.5\) of broken.py",
+        ),
+        (
+            "from locust import *\nclass Wave(LoadTestShape):\n    def tick(self): pass\n" + PLAIN,
             {},
-            "LoadTestShape",
+            "LoadTestShape Wave in broken.py",
         ),
     ],
 )

@@ -151,9 +151,11 @@ def clock(bundle: Bundle) -> Answer:
     "phase, equals throughput times mean service time; requests that cross the phase's edges are "
     "accounted for on both sides, so what remains is 0 in exact arithmetic. 2 % is far above "
     "rounding and below any effect the book claims. Nor can more be in flight than there are "
-    "users (same 2 %), and without think time a closed loop must have seen all of its users, as "
-    "paced users all those whose period fits into the phase.",
-    remedy="Rows are missing or clocks differ: see SB101 and SB102, report it, measure again.",
+    "users (same 2 %), and without think time, or pauses of plain Locust users by `wait_time`, a "
+    "closed loop must have seen all of its users, as paced users all those whose period fits into "
+    "the phase.",
+    remedy="Rows are missing or clocks differ: see SB101 and SB102, report it, measure again. "
+    "Users who sleep within their tasks are to say so by `wait_time`.",
 )
 def littles_law(bundle: Bundle) -> Answer:
     """Judge the in-flight integral against throughput times service time, and the users."""
@@ -182,12 +184,15 @@ def littles_law(bundle: Bundle) -> Answer:
     )
     wrong = abs(balance.residual) > LITTLE_TOLERANCE
     wrong |= balance.in_flight > arrivals.users * (1 + LITTLE_TOLERANCE)
+    facts = bundle.record.generator
+    pauses = "" if facts is None else facts.pauses
     least = _users_due(arrivals, (mark.end_ns - mark.begin_ns) / 1e9)
     if least is not None:
         seen = _users_between(rows, mark.begin_ns, mark.end_ns)
         numbers["users_seen"] = float(seen)
         text += f", {seen} seen"
-        wrong |= seen > arrivals.users or (seen < least and not shares_passes(rows))
+        missing = seen < least and not pauses and not shares_passes(rows)
+        wrong |= seen > arrivals.users or missing
     return Answer(not wrong, text, numbers)
 
 

@@ -6,17 +6,25 @@ A foreign class, written for plain Locust, runs as it is: its tasks and its ``wa
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic_ns
 from typing import Any, cast
 
 import locust
-from locust import FastHttpUser, HttpUser, User
+from gevent.pool import Group
+from locust import FastHttpUser, HttpUser, TaskSet, User, between
+from locust.exception import StopUser
 from locust.util.load_locustfile import load_locustfile
 
+from sizebook.load.answer import Exchange
+from sizebook.load.clients import guard_client
+from sizebook.load.course import Course
 from sizebook.load.protocol import Order
-from sizebook.load.recorder import CONTEXT_KEY
+from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
+from sizebook.load.schedule import ThinkTimes
 from sizebook.load.users import LeanHttpUser, Scenario, place_of
-from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.errors import TrialError, UsageError, UserError
 from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 
 
@@ -27,6 +35,8 @@ def load_user_classes(path: Path) -> list[type[Any]]:
     search_path = sys.path.copy()
     try:
         classes, shapes = load_locustfile(str(path))
+    except UserError:
+        raise
     except Exception as error:
         raise TrialError(
             found=f"{type(error).__name__} while loading {place_of(error, path.name)}: {error}",
@@ -37,9 +47,10 @@ def load_user_classes(path: Path) -> list[type[Any]]:
         sys.path[:] = search_path
     if shapes:
         raise TrialError(
-            found=f"a LoadTestShape in {path.name}",
-            expected="arrivals and users from the load profile only",
-            next_step="remove the shape and state the load in the profile",
+            found=f"LoadTestShape {type(shapes[0]).__name__} in {path.name}, which says how many "
+            "users there are when",
+            expected="users and arrivals from the load profile, which is recorded with the trial",
+            next_step="remove the shape; the profile's arrivals may be a staircase or a ramp",
         )
     if not classes:
         raise TrialError(
@@ -64,23 +75,62 @@ def _client(user: type[Any]) -> str:
     return next(own).__name__
 
 
+class Guest:
+    """What the recorder is told of a foreign user; apart from it, since its names are its own."""
+
+    def __init__(self, course: Course) -> None:
+        self.number = course.enroll()
+        self.iteration_number = course.next_iteration()
+        self.intended_ns = 0
+        self.exact: Exchange | None = None
+        self.error = ""
+
+
 class Gate:
-    """Put before a foreign user class: waits for the user's turn, tells the recorder who it is."""
+    """Put before a foreign user class: waits for the user's turn, tells the recorder who it is.
+
+    Each of its tasks is a pass. Between two it pauses as its own ``wait_time`` says, or as long as
+    the load profile's users think.
+    """
 
     def __init__(self, environment: Any) -> None:
-        self.number = environment.course.enroll()
-        self.iteration_number = 0
-        self.intended_ns = 0
-        self.exact = None
-        self.error = ""
+        self._sizebook_course = course = environment.course
+        self._sizebook_guest = Guest(course)
+        self._sizebook_think: ThinkTimes | None = None
+        arrivals = course.load.arrivals
+        if isinstance(arrivals, ClosedLoop) and arrivals.think_s:
+            self._sizebook_think = ThinkTimes(
+                arrivals, course.load.seed, self._sizebook_guest.number
+            )
         super().__init__(environment)  # type: ignore[call-arg]
+        guard_client(self, course.fence)
+
+    def start(self, group: Group) -> Any:
+        running = super().start(group)  # type: ignore[misc]
+        own_greenlet(running, self._sizebook_guest)
+        return running
 
     def on_start(self) -> None:
-        self.environment.course.wait_for_turn(self.number)  # type: ignore[attr-defined]
+        self._sizebook_course.wait_for_turn(self._sizebook_guest.number)
         super().on_start()  # type: ignore[misc]
 
+    def wait_time(self) -> float:
+        self._sizebook_guest.iteration_number = self._sizebook_course.next_iteration()
+        if self._sizebook_think is None:
+            return float(super().wait_time())  # type: ignore[misc]
+        self._sizebook_course.think(self._sizebook_think)
+        if monotonic_ns() >= self._sizebook_course.end_ns:  # the end cuts a pause short
+            raise StopUser
+        return 0.0
+
     def context(self) -> dict[str, Any]:
-        return {**super().context(), CONTEXT_KEY: self}  # type: ignore[misc]
+        return {**super().context(), CONTEXT_KEY: self._sizebook_guest}  # type: ignore[misc]
+
+
+def number_of(user: Any) -> int:
+    """Return the number of a user that was let in, foreign or ours."""
+    number: int = getattr(user, "_sizebook_guest", user).number
+    return number
 
 
 def gated(user: type[Any]) -> type[Any]:
@@ -105,7 +155,7 @@ def base_url(user: type[Any], order: Order) -> str:
     return order.targets[role]
 
 
-def refuse_what_foreign_users_cannot(order: Order, name: str) -> None:
+def refuse_what_foreign_users_cannot(order: Order, classes: Sequence[type[Any]], name: str) -> None:
     """Raise UsageError if the order wants more of plain Locust users than they can do."""
     load = order.load
     if not isinstance(load.arrivals, ClosedLoop):
@@ -114,12 +164,48 @@ def refuse_what_foreign_users_cannot(order: Order, name: str) -> None:
             expected="a class derived from sizebook.load.users.Scenario",
             next_step="derive the user class from Scenario as well, or choose closed arrivals",
         )
-    if load.arrivals.think_s or load.settings:
+    if load.settings:
         raise UsageError(
-            found=f"think time or settings for {name}, whose users are plain Locust",
-            expected="none: their wait_time and their code decide",
+            found=f"settings for {name}, whose users are plain Locust",
+            expected="none: their code decides",
             next_step="derive the user class from sizebook.load.users.Scenario as well",
         )
+    if load.arrivals.think_s and (own := pauses_of(classes)):
+        raise UsageError(
+            found=f"think_s={load.arrivals.think_s:g} of the load profile beside {own} of {name}",
+            expected="pauses that are stated once",
+            next_step="remove wait_time from the locustfile, or think_s from the profile",
+        )
+
+
+def pauses_of(classes: Sequence[type[Any]]) -> str:
+    """Return how plain users pause between tasks by their own words; empty if they do not."""
+    found: dict[str, None] = {}
+    for user in classes:
+        found |= dict.fromkeys(_pauses(user, User.wait_time))
+    return ", ".join(found)
+
+
+def _pauses(owner: Any, default: Any) -> Iterator[str]:
+    """Give the pauses of a user class, or a TaskSet, and of the TaskSets among its tasks."""
+    if owner.wait_time is not default and (told := _told(owner.wait_time)):
+        yield told
+    for task in dict.fromkeys(owner.tasks):
+        if isinstance(task, type) and issubclass(task, TaskSet):
+            yield from _pauses(task, TaskSet.wait_time)
+
+
+def _told(wait_time: Any) -> str:
+    """Return Locust's word for a pause with its seconds; its function's name if it is another's."""
+    name = getattr(wait_time, "__qualname__", type(wait_time).__name__)
+    if getattr(wait_time, "__module__", "") != between.__module__:
+        return str(name)
+    cells = zip(wait_time.__code__.co_freevars, wait_time.__closure__ or (), strict=True)
+    stated = {name: cell.cell_contents for name, cell in cells}
+    if not any(stated.values()):
+        return ""
+    seconds = ", ".join(f"{stated[name]:g}" for name in sorted(stated, reverse=True))  # min, max
+    return f"{name.partition('.')[0]}({seconds})"
 
 
 def refuse_unknown_groups(scenario: type[Scenario], arrivals: Arrivals, name: str) -> None:

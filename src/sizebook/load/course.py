@@ -15,6 +15,7 @@ import numpy as np
 from gevent.event import Event
 
 from sizebook.load.clock import Clock
+from sizebook.load.fence import Fence
 from sizebook.load.http import TimeoutSweep
 from sizebook.load.protocol import Order
 from sizebook.load.schedule import (
@@ -69,8 +70,11 @@ class Course:
         targets: Mapping[str, Target],
         clock: Clock,
         sweep: TimeoutSweep,
+        fence: Fence,
     ) -> None:
         self.order = order
+        self.fence = fence
+        fence.on_breach = lambda error: self.fail(error, "")
         self.load: LoadProfile = order.load
         self.targets = targets
         self.clock = clock

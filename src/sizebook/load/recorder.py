@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
+import gevent
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,6 +42,20 @@ class Origin(Protocol):
     """The request just ended, if the user measured it itself."""
     error: str
     """Error class of ``exact``, empty for a success."""
+
+
+def own_greenlet(running: Any, user: Origin) -> None:
+    """Have a user own a greenlet, and all that are spawned in it from now on.
+
+    What they record is that user's, whatever ``context`` they hand to Locust.
+    """
+    running.spawn_tree_locals = {CONTEXT_KEY: user}
+
+
+def asking_user() -> Origin | None:
+    """Return the user to whom the running greenlet belongs; None if it belongs to nobody."""
+    shared = getattr(gevent.getcurrent(), "spawn_tree_locals", None)
+    return shared.get(CONTEXT_KEY) if shared else None
 
 
 class Recorder:
@@ -73,6 +88,8 @@ class Recorder:
     ) -> None:
         """Record a request; to be added to ``environment.events.request``."""
         user: Origin | None = context.get(CONTEXT_KEY) if context else None
+        if user is None:
+            user = asking_user()
         if user is not None and (exchange := user.exact) is not None:
             user.exact = None
             start_ns = exchange.start_ns

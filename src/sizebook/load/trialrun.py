@@ -7,6 +7,7 @@ for their turn, spread evenly.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import resource
@@ -28,11 +29,14 @@ from sizebook.load.classes import (
     client_of,
     gated,
     load_user_classes,
+    number_of,
+    pauses_of,
     refuse_unknown_groups,
     refuse_what_foreign_users_cannot,
 )
 from sizebook.load.clock import Clock
 from sizebook.load.course import Course
+from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.protocol import (
     NO_LATER_NS,
@@ -46,7 +50,14 @@ from sizebook.load.recorder import Recorder
 from sizebook.load.rows import LATE_NS
 from sizebook.load.settings import resolve_settings
 from sizebook.load.target import Target, resolve
-from sizebook.load.users import LeanHttpUser, Scenario, SetUp, SharedBatch, place_of
+from sizebook.load.users import (
+    LeanHttpUser,
+    Scenario,
+    SetUp,
+    SharedBatch,
+    place_of,
+    present_place,
+)
 from sizebook.load.vitals import Vitals, cpu_seconds
 from sizebook.model.bundle import GeneratorFacts
 from sizebook.model.errors import TrialError, UsageError
@@ -84,12 +95,21 @@ class TrialRun:
         self._stopped_early = False
         self._killed = 0
         self._environment: Any = None
+        self._guarding = contextlib.ExitStack()
         try:
-            classes = load_user_classes(Path(order.locustfile))
             targets = {role: resolve(url) for role, url in order.targets.items()}
             self._reach(targets)
-            self.course = Course(order, targets=targets, clock=self._clock, sweep=self._sweep)
+            fence = Fence(targets.values())
+            fence.where = lambda: present_place(Path(order.locustfile).name)
+            self._guarding.enter_context(fenced(fence))
+            classes = load_user_classes(Path(order.locustfile))
+            if fence.breach is not None:
+                raise fence.breach
+            self.course = Course(
+                order, targets=targets, clock=self._clock, sweep=self._sweep, fence=fence
+            )
             self._ours = [user for user in classes if issubclass(user, Scenario)]
+            self._foreign = [user for user in classes if user not in self._ours]
             self._client = client_of(classes)
             for user in classes:
                 user.host = base_url(user, order)
@@ -155,6 +175,7 @@ class TrialRun:
 
     def close(self) -> None:
         """Release connections and timers; kill what still runs."""
+        self._guarding.close()
         if self._environment is not None and self._environment.runner is not None:
             self._environment.runner.quit()
         self._sweep.close()
@@ -171,7 +192,7 @@ class TrialRun:
         name = Path(self.order.locustfile).name
         load = self.order.load
         if not self._ours:
-            refuse_what_foreign_users_cannot(self.order, name)
+            refuse_what_foreign_users_cannot(self.order, self._foreign, name)
         if len(self._ours) > 1:
             raise TrialError(
                 found=f"{len(self._ours)} scenario classes in {name}",
@@ -219,6 +240,8 @@ class TrialRun:
         runner.start(wanted, spawn_rate=wanted)
         runner.spawning_greenlet.join()
         error = runner.spawning_greenlet.exception
+        if (breach := self.course.fence.breach) is not None:
+            raise breach
         if error is not None or runner.user_count != wanted:
             raise TrialError(
                 found=f"{runner.user_count} of {wanted} users spawned: {error!r}",
@@ -273,7 +296,7 @@ class TrialRun:
             if lean or (isinstance(user, Scenario) and not user.in_iteration):
                 continue
             self._killed += 1
-            number = getattr(user, "number", 0)
+            number = number_of(user)
             self._recorder.add(
                 now_ns, now_ns, now_ns, 0, 0, 0, 0, number, UNFINISHED_NAME, 0, "unfinished"
             )
@@ -307,6 +330,7 @@ class TrialRun:
             worker_cpu_s=(cpu_s,),
             results=self._ours[0].results if self._ours else "requests",
             strays=sum(client.strays for client in clients),
+            pauses=pauses_of(self._foreign),
         )
         addresses = {f"address_{role}": one.told() for role, one in course.targets.items()}
         return Done(

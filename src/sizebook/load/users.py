@@ -12,19 +12,23 @@ states. In the last two the latency of a pass's first request counts from the pa
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from time import monotonic_ns, time_ns
+from types import FrameType
 from typing import Any, ClassVar
 
 import gevent
+from gevent.pool import Group
 from locust import User, task
 from locust.exception import StopUser
 
 from sizebook.load.answer import Exchange
+from sizebook.load.clients import guard_client
 from sizebook.load.course import Batch, Course
 from sizebook.load.expect import Check, Expect
 from sizebook.load.http import HttpClient
-from sizebook.load.recorder import CONTEXT_KEY
+from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
 from sizebook.load.schedule import ThinkTimes
 from sizebook.load.settings import Setting
 from sizebook.load.target import Headers
@@ -108,6 +112,13 @@ class Scenario(User):
         self.in_iteration = False
         self._context = {CONTEXT_KEY: self}
         super().__init__(environment)
+        guard_client(self, self.course.fence)
+
+    def start(self, group: Group) -> Any:
+        """Start this user, as Locust does; what its greenlets record is its own."""
+        running = super().start(group)
+        own_greenlet(running, self)
+        return running
 
     @classmethod
     def set_up(cls, setup: SetUp) -> Any:  # noqa: ARG003
@@ -331,6 +342,16 @@ class SharedBatch(LeanHttpUser):
         batch.left = len(batch.items)
         batch.opened.set()
         return batch
+
+
+def present_place(name: str) -> str:
+    """Return file name and line of a locustfile that is just being run, as far as can be told."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(name):
+            return f"{name}, line {frame.f_lineno}"
+        frame = frame.f_back
+    return name
 
 
 def place_of(error: BaseException, default: str) -> str:

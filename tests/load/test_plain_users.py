@@ -1,0 +1,160 @@
+"""Locust's own user classes, as they are written: told apart, and paused as they say."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from sizebook.load.schedule import ThinkTimes
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+
+
+@pytest.fixture
+def run(generator, locustfiles, tmp_path, server):
+    def carry_out(text, arrivals=None, **more):
+        (locustfiles / "plain.py").write_text(text)
+        load = LoadProfile(
+            locustfile="plain.py",
+            arrivals=arrivals or ClosedLoop(users=2),
+            phases=Phases(warmup_s=0.1, measured_s=0.5, drain_s=1.0),
+            **more,
+        )
+        generator.prepare(load, {"app": server.url}, tmp_path)
+        return generator.run()
+
+    return carry_out
+
+
+PAUSING = """
+from locust import FastHttpUser, HttpUser, SequentialTaskSet, User, between, constant
+from locust import constant_pacing, constant_throughput, task
+
+class Reader({base}):
+    {wait}
+
+    @task
+    def read(self):
+        self.client.get("/", name="page")
+"""
+
+
+@pytest.mark.parametrize("base", ["HttpUser", "FastHttpUser"])
+@pytest.mark.parametrize(
+    ("wait", "told", "least_ns"),
+    [
+        ("wait_time = between(0.05, 0.07)", "between(0.05, 0.07)", 50_000_000),
+        ("wait_time = constant(0.06)", "constant(0.06)", 60_000_000),
+        ("wait_time = constant_pacing(0.1)", "constant_pacing(0.1)", 0),
+        ("wait_time = constant_throughput(10)", "constant_pacing(0.1)", 0),
+        ("wait_time = constant(0)", "", 0),
+        ("def wait_time(self): return 0.05", "Reader.wait_time", 50_000_000),
+        ("", "", 0),
+    ],
+)
+def test_plain_users_pause_as_they_say(run, server, base, wait, told, least_ns):
+    """After each task; each task is a pass of its user, and the facts name the pauses."""
+    collected = run(PAUSING.format(base=base, wait=wait))
+    assert (collected.facts.failed, collected.facts.pauses) == (0, told)
+    rows = collected.requests
+    assert set(rows["user"]) == {0, 1}
+    assert rows["iteration"].n_unique() == rows.height == server.requests > 2
+    for user in range(2):
+        own = rows.filter(pl.col("user") == user).sort("start_ns")
+        ends = (own["start_ns"] + own["service_ns"]).to_numpy()
+        pauses = own["start_ns"].to_numpy()[1:] - ends[:-1]
+        assert (pauses >= least_ns - 2_000_000).all()
+
+
+SEQUENCE = """
+from locust import HttpUser, SequentialTaskSet, between, constant, task
+
+class Steps(SequentialTaskSet):
+    wait_time = constant(0.02)
+
+    @task
+    def first(self):
+        self.client.get("/", name="first")
+
+    @task
+    def second(self):
+        self.client.get("/", name="second")
+        self.wait()
+
+class Reader(HttpUser):
+    tasks = [Steps]
+    wait_time = between(0, 0)
+"""
+
+
+def test_pauses_of_task_sets_are_named(run, server):
+    """They override their user's; nested ones are found."""
+    collected = run(SEQUENCE)
+    assert (collected.facts.failed, collected.facts.pauses) == (0, "constant(0.02)")
+    assert collected.notes["script_errors"] == 0
+    assert set(collected.requests["name"].cast(pl.String)) == {"first", "second"}
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_plain_users_think_as_the_profile_says(run, server, random):
+    """Where the locustfile does not say it: seeded, never shorter, one pass after the other."""
+    arrivals = ClosedLoop(users=3, think_s=0.03, think_random=random)
+    collected = run(PAUSING.format(base="HttpUser", wait=""), arrivals=arrivals, seed=5)
+    assert (collected.facts.failed, collected.facts.pauses) == (0, "")
+    for user in range(3):
+        own = collected.requests.filter(pl.col("user") == user).sort("start_ns")
+        ends = (own["start_ns"] + own["service_ns"]).to_numpy()
+        pauses = own["start_ns"].to_numpy()[1:] - ends[:-1]
+        planned = ThinkTimes(arrivals, 5, user)
+        assert len(pauses) > 0
+        assert (pauses >= [planned.next_ns() - 2_000_000 for _ in pauses]).all()
+        assert own["iteration"].n_unique() == own.height
+
+
+OWN_PROTOCOL = """
+import time
+import gevent
+from locust import User, constant, task
+
+class Chatter(User):
+    number = "mine"
+    error = "mine"
+
+    def on_start(self):
+        {start}
+
+    def say(self):
+        begin = time.time()
+        gevent.sleep(0.005)
+        self.environment.events.request.fire(
+            request_type="WS", name="say", response_time=1000 * (time.time() - begin),
+            response_length=5, start_time=begin, exception=None, {context}
+        )
+
+    def hear(self):
+        while True:
+            self.say()
+
+    @task
+    def go(self):
+        {go}
+"""
+
+
+@pytest.mark.parametrize("context", ["context={}", "context={'room': 1}", "", "context=None"])
+@pytest.mark.parametrize(
+    ("start", "go"),
+    [
+        ("pass", "self.say()"),
+        ("gevent.spawn(self.hear)", "gevent.sleep(1)"),
+        ("pass", "gevent.spawn(gevent.spawn, self.say).get().join()"),
+        ("pass", "gevent.joinall([gevent.spawn(self.say), gevent.spawn(gevent.sleep, 0.01)])"),
+    ],
+)
+def test_users_of_another_protocol_are_told_apart(run, context, start, go):
+    """Whatever context they hand over, also from other greenlets; attributes stay theirs."""
+    text = OWN_PROTOCOL.replace("{context}", context).replace("{start}", start)
+    collected = run(text.replace("{go}", go), arrivals=ClosedLoop(users=4))
+    rows = collected.requests
+    assert set(rows["user"]) == {0, 1, 2, 3}
+    assert rows.height == collected.facts.issued > 40
+    assert collected.facts.failed == collected.notes["script_errors"] == 0
