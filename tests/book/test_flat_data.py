@@ -11,7 +11,7 @@ import pytest
 from great_tables import GT
 from sample_book import HOSTILE, bar_chart, line_chart, size_table
 
-from sizebook.book.flat_data import find_datasets, make_rows, read_table, write_csv
+from sizebook.book.flat_data import find_datasets, make_rows, read_cell, read_table, write_csv
 from sizebook.report.chart import prepare_chart
 
 
@@ -108,3 +108,30 @@ def test_a_cell_over_several_rows_and_columns_stands_in_each() -> None:
         "2</td><td>3<br>4</td></tr><tr><td> 5 \n 6 </td><td>7</td></tr></tbody></table>"
     )
     assert read_table(html) == [["a", "b / c", "b / d"], ["1", "2", "3 4"], ["1", "5 6", "7"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+2", "'=1+2"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("\t=1", "'\t=1"),
+        ("\n=1", "'\n=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("'=1", "''=1"),
+        ("-1.5", "-1.5"),
+        ("+12 %", "+12 %"),
+        ("-1,234.5e-3", "-1,234.5e-3"),
+        ("it's", "it's"),
+        ("a=b", "a=b"),
+        ("\u2013", "\u2013"),
+        ("", ""),
+    ],
+)
+def test_no_cell_is_a_formula_and_each_is_read_back(cell: str, written: str) -> None:
+    """A spreadsheet computes what begins like a formula; numbers stay numbers."""
+    [[found, number]] = list(csv.reader(io.StringIO(write_csv([[cell, "1"]]), newline="")))
+    assert (found, number) == (written, "1")
+    assert read_cell(found) == cell

@@ -241,3 +241,54 @@ def test_workers_go_to_their_machines(given):
     assert given(TEXT).spread(load) is load
     with pytest.raises(UsageError, match="generator hosts on 'box', which is none of web, data"):
         given(text + "generator:\n  hosts: [box]\n")
+
+
+BOMB = "\n".join(
+    ["  a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]"]
+    + [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+)
+"""Eight lines that stand for 9^9 values."""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("  web: {mode: container, memory_mib: 01000}", "01000, which YAML reads as something"),
+        ("  web: {mode: container, memory_mib: 17:04}", "17:04, which YAML reads as something"),
+        ("  web: {mode: container, memory_mib: 0x200}", "0x200, which YAML reads as something"),
+        ("  web: {mode: container, memory_mib: 1_024}", "1_024, which YAML reads as something"),
+        ("  on: {mode: container}", "on, which YAML reads as something"),
+        ("  web: {mode: no}", "no, which YAML reads as something"),
+        ("  web: &a {mode: container, cpus: *a}", "a value that holds itself"),
+        ("  web: &a [*a]", "a value that holds itself"),
+        (BOMB, "more than 10000 values"),
+        ("  web: {mode: container, mode: bare}", "'mode' a second time"),
+        ("  ? [web]\n  : {mode: container}", "a list or mapping as a name"),
+        ("  web: {mode: container, memory_mib: 2024-13-45}", "month must be in 1..12"),
+        ("  web: {mode: container, memory_mib: many}", "memory_mib"),
+        ("  web: " + "[" * 5000 + "]" * 5000, "in each other without end"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_what_yaml_reads_otherwise_than_people_is_refused(given, line, said):
+    """One message, never a number that nobody wrote, and no mapping that holds itself."""
+    with pytest.raises(UsageError) as caught:
+        given(f"hosts:\n{line}\n")
+    assert said in str(caught.value)
+
+
+def test_in_quotes_it_is_text(given):
+    assert given('hosts:\n  "on": {mode: container}\n').hosts["on"].mode == "container"
+
+
+def test_what_is_no_plain_text_file_is_refused(tmp_path):
+    """A folder, a pipe that nobody writes to, another encoding, a file without end."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "latin").write_bytes("hosts: {}  # gr\xfc\xdfe".encode("latin-1"))
+    (tmp_path / "long").write_bytes(b"#" * (2**20 + 1))
+    for name in (".", "pipe", "latin", "long", "absent"):
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_inventory(tmp_path / name)
+    (tmp_path / "good").write_text("\ufeffhosts: {web: {mode: container}}\n")
+    (tmp_path / "link").symlink_to("good")
+    assert list(read_inventory(tmp_path / "link").hosts) == ["web"]

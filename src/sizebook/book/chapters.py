@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ ParameterValue = str | int | float | bool | list[Any] | None
 
 _FIELDS = {"id", "title", "part", "order", "sources", "kind"}
 _BORROWS = "borrows"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,8 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
     """Give the typed values of parameters given as text; the type is that of the default.
 
     Lists are written with commas, truth values as yes or no. Raises UsageError for a name that the
-    chapter does not have and for a value of another type; ``profile`` must be a profile of the lab,
+    chapter does not have, for a value of another type, and for a list that is empty or names a
+    value twice where the default does not; ``profile`` must be a profile of the lab,
     ``replicates`` a number of them that a profile can have.
     """
     known = {parameter.name: parameter for parameter in chapter.parameters}
@@ -187,14 +191,26 @@ def _parse(text: str, default: ParameterValue) -> ParameterValue:
         case bool():
             return _parse_truth(text)
         case int():
-            return _parse_number(text, int, "a whole number")
+            return int(_matched(_WHOLE, text, "a whole number of up to 15 digits"))
         case float():
-            return _parse_number(text, float, "a number")
+            return float(_matched(_NUMBER, text, "a number"))
         case list() | tuple():
-            example = default[0] if default else ""
-            return [_parse(each.strip(), example) for each in text.split(",") if each.strip()]
+            return _parse_list(text, default)
         case _:
+            if not text and default:
+                raise ValueError("some text")
             return text
+
+
+def _parse_list(text: str, default: Sequence[Any]) -> list[Any]:
+    example = default[0] if default else ""
+    pieces = [each.strip() for each in text.split(",")] if text or default else []
+    if not all(pieces):
+        raise ValueError("values with one comma between two")
+    values = [_parse(each, example) for each in pieces]
+    if len({*values}) < len(values) and len({*default}) == len(default):
+        raise ValueError("each value once")
+    return values
 
 
 def _parse_truth(text: str) -> bool:
@@ -204,8 +220,8 @@ def _parse_truth(text: str) -> bool:
     return words[text.lower()]
 
 
-def _parse_number(text: str, kind: type[int] | type[float], words: str) -> int | float:
-    try:
-        return kind(text)
-    except ValueError:
-        raise ValueError(words) from None
+def _matched(pattern: re.Pattern[str], text: str, words: str) -> str:
+    """Return the text if it is written as people write numbers; Python reads ``1_000``, too."""
+    if not pattern.fullmatch(text):
+        raise ValueError(words)
+    return text

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?( ?%)?")
 Rows = list[list[str]]
 """Rows of cells; the first row names the columns."""
 
@@ -66,10 +69,26 @@ def read_table(html: str) -> Rows:
 
 
 def write_csv(rows: Iterable[Sequence[str]]) -> str:
-    """Give rows as CSV (RFC 4180, but with plain line feeds)."""
+    """Give rows as CSV (RFC 4180, but with plain line feeds) in which no cell is a formula.
+
+    A spreadsheet computes what begins like one (https://owasp.org/www-community/attacks/CSV_Injection);
+    an apostrophe before it makes it text. Numbers stay as they are. ``read_cell`` takes it away.
+    """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([_inert(cell) for cell in row] for row in rows)
     return text.getvalue()
+
+
+def read_cell(text: str) -> str:
+    """Give back what ``write_csv`` was given for a cell."""
+    return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
+
+
+def _inert(cell: str) -> str:
+    danger = _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
+    cell = cell.replace("\r\n", "\n").replace("\r", "\n")  # csv puts no quotes around a lone CR
+    return f"'{cell}" if danger else cell
 
 
 def _walk_data(part: Any) -> Iterator[dict[str, Any]]:

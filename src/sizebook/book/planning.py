@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from pydantic import ValidationError
+
 from sizebook.book.chapters import Chapter
 from sizebook.lab import PlanComplete, planning_only
 from sizebook.lab.planning import Session, planned_s
+from sizebook.model.errors import UsageError, UserError
 
 _DRAWING = ("altair", "vl_convert")
 """Libraries that draw: they take longer to load than most chapters take to be planned."""
@@ -53,7 +56,59 @@ def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChap
     The notebook's code runs in this process until it asks the lab for trials, so the plan is the
     notebook's own and cannot drift from it. A page has an empty plan, since a run lets it measure
     nothing, and so has a notebook that asks for no trials.
+
+    Raises UsageError that names them for parameters with which the notebook fails, though it runs
+    with its defaults: no users, or a heap of nothing. What fails without them is a fault of the
+    notebook, and raised as it is.
     """
+    try:
+        return _plan(chapter, parameters)
+    except UserError:
+        raise
+    except Exception as error:
+        blamed = {name: value for name, value in parameters.items() if _fails(chapter, name, value)}
+        if not parameters or _fails(chapter):
+            raise
+        defaults = {each.name: each.default for each in chapter.parameters}
+        given = blamed or {n: v for n, v in parameters.items() if v != defaults.get(n)}
+        raise UsageError(
+            found=f"{_words_of(given)} for chapter {chapter.id}, which cannot be planned so: "
+            f"{_reason(error)}",
+            expected="values that the chapter can be measured with, such as the defaults: "
+            f"{_words_of({name: defaults.get(name) for name in given})}",
+            next_step=f"correct them; sizebook chapters {chapter.id} says what they are",
+        ) from error
+
+
+def _fails(chapter: Chapter, *pair: Any) -> bool:
+    """Return whether a chapter cannot be planned with one parameter, or with its defaults alone."""
+    try:
+        _plan(chapter, dict([pair]) if pair else {})
+    except UserError:
+        return False
+    except Exception:
+        return True
+    return False
+
+
+def _words_of(parameters: Mapping[str, Any]) -> str:
+    def shown(value: Any) -> str:
+        return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+    return ", ".join(f"{name}={shown(value)}" for name, value in parameters.items())
+
+
+def _reason(error: Exception) -> str:
+    """Return why in one sentence; pydantic's own text is a page with links."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        said = first["msg"].removeprefix("Value error, ")
+        return f"{place}: {said}" if place else said
+    return str(error) or type(error).__name__
+
+
+def _plan(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
     if chapter.kind == "page":
         return PlannedChapter(chapter, (), ())
     notebook = json.loads(chapter.notebook.read_text(encoding="utf-8"))

@@ -86,7 +86,15 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
                 next_step="choose another id",
             )
     toc = root / "book" / "_toc.yml"
-    contents = add_to_contents(toc.read_text(encoding="utf-8"), part, f"chapters/{chapter.id}")
+    try:
+        listed = toc.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            found=f"book/_toc.yml that cannot be read ({error})",
+            expected="the contents of a book, to which the chapter is added",
+            next_step="change into a book, or begin one: sizebook new book FOLDER",
+        ) from error
+    contents = add_to_contents(listed, part, f"chapters/{chapter.id}")
     for path, text in {**texts, toc: contents}.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -44,7 +45,7 @@ def book(
     new = NewChapter(chapter, _in_words(chapter), url=url)
     for path in start_book(folder, title or _in_words(folder.resolve().name), new):
         print(f"wrote {path}")
-    print(f"next: cd {folder} && make book PROFILE=smoke")
+    print(f"next: cd {shlex.quote(str(folder))} && make book PROFILE=smoke")
 
 
 def _in_words(name: str) -> str:
@@ -53,5 +54,5 @@ def _in_words(name: str) -> str:
 
 
 def _say_next(chapter_id: str, inventory: str) -> None:
-    more = f" --inventory {inventory}" if inventory else ""
+    more = f" --inventory {shlex.quote(inventory)}" if inventory else ""
     print(f"next: sizebook run {chapter_id} --profile smoke{more}")

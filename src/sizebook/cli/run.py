@@ -44,6 +44,11 @@ def run(
     use_inventory(inventory)
     project = find_project()
     selected = select(project.root, chapter or [], profile, source, param)
+    if param and source == "measure":
+        from sizebook.book.planning import plan_chapter
+
+        for one in selected:  # what makes no sense is said before anything runs
+            plan_chapter(*one)
     bring = bring_page if source == SOURCE else run_chapter
 
     def take(one: tuple[Chapter, Mapping[str, Any]]) -> tuple[RunOutcome, str]:

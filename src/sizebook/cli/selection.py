@@ -28,7 +28,15 @@ def select(
     """
     get_profile(profile)
     chapters = [get_chapter(root, name) for name in ids] or find_chapters(root)
-    parameters = dict(_split(text) for text in given)
+    parameters: dict[str, str] = {}
+    for name, value in map(_split, given):
+        if name in parameters:
+            raise UsageError(
+                found=f"parameter {name!r} twice",
+                expected="each parameter once",
+                next_step=f"leave one out of {name}={parameters[name]} and {name}={value}",
+            )
+        parameters[name] = value
     selected: Selected = []
     for chapter in chapters:
         names = {parameter.name for parameter in chapter.parameters}

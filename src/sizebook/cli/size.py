@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +63,10 @@ def _question(
         limit_s = float(limit) / 1e3
         if statistic not in ("mean", "p95"):
             raise ValueError(f"statistic {statistic!r}")
+        if not all(math.isfinite(one or 0) for one in (limit_s, users, think, rate)):
+            raise ValueError("a number without end, or none")
+        if think < 0:
+            raise ValueError(f"--think {think}")
         return Demanded(
             "mean" if statistic == "mean" else "p95",
             limit_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import typer
@@ -35,7 +36,7 @@ def trial(
         [], "--setting", "-s", help="Setting of the load profile, name=value."
     ),
     users: int = typer.Option(10, min=1, help="Users of the closed loop, or carriers at a rate."),
-    rate: float = typer.Option(0.0, help="Requests per second; 0 = closed loop."),
+    rate: float = typer.Option(0.0, min=0.0, help="Requests per second; 0 = closed loop."),
     poisson: bool = typer.Option(False, help="Poisson arrivals instead of evenly spaced ones."),
     step: list[str] = typer.Option(
         [], "--step", help="A step of a staircase, RATE:SECONDS; repeat it for each step."
@@ -250,7 +251,13 @@ def parse_settings(texts: list[str]) -> dict[str, Scalar]:
                 expected="name=value",
                 next_step="see 'sizebook trial --help'",
             )
-        settings[name] = _scalar(value)
+        settings[name] = found = _scalar(value)
+        if isinstance(found, float) and not math.isfinite(found):
+            raise UsageError(
+                found=f"setting {text!r}",
+                expected="a finite number, or another text",
+                next_step="see 'sizebook trial --help'",
+            )
     return settings
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +31,10 @@ from sizebook.model.inventory import Inventory
 from sizebook.model.load import LoadProfile
 from sizebook.store import Project
 from sizebook.store.fingerprints import fingerprint_machine, fingerprint_text
+from sizebook.store.plain_files import read_plain
 
+_MOST_BYTES = 2**20
+_MOST_VALUES = 10_000
 VARIABLE = "SIZEBOOK_INVENTORY"
 """Environment variable with the path of the inventory that a run uses; unset or empty: none."""
 
@@ -63,7 +68,10 @@ def inventory_fingerprint() -> str:
 def read_inventory(file: Path) -> Inventory:
     """Return the inventory of a YAML file. Raises UsageError that names the line."""
     try:
-        text = file.read_text(encoding="utf-8")
+        data = read_plain(file.resolve(), _MOST_BYTES)
+        if len(data) > _MOST_BYTES:
+            raise OSError(f"more than {_MOST_BYTES} bytes")
+        text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             found=f"an inventory {file.name} that cannot be read ({error})",
@@ -77,8 +85,12 @@ def read_inventory(file: Path) -> Inventory:
 def _parse(text: str, name: str) -> Inventory:
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        _refuse_twice(tree, name)
+        _refuse_odd(tree, name)
         data = yaml.safe_load(text)
+    except RecursionError as error:
+        raise _wrong(name, 1, "lists or mappings in each other without end", "a few") from error
+    except ValueError as error:  # of a date that is none
+        raise _wrong(name, 1, str(error), "numbers and texts") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
@@ -119,19 +131,58 @@ def _find(tree: yaml.Node | None, loc: Iterable[str | int]) -> tuple[str, int]:
     return ".".join(words) or "the inventory", line
 
 
-def _refuse_twice(tree: yaml.Node | None, name: str) -> None:
-    """Raise UsageError for a key that stands twice in one mapping: YAML would take the last."""
-    if isinstance(tree, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in tree.value:
-            if key.value in seen:
+_OLD_NUMBERS = re.compile(r"[-+]?(0[0-9_]+|0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(:[0-5]?[0-9])+"
+                          r"|[0-9]+_[0-9_]*)(\.[0-9_]*)?")  # fmt: skip
+_OLD_TRUTHS = ("yes", "no", "on", "off")
+
+
+def _refuse_old(node: yaml.ScalarNode, name: str) -> None:
+    """Raise UsageError for what YAML 1.1 reads as another value.
+
+    022 is 18 to it, 1:30 is 90, and no is false. Newer versions of YAML, and people, read
+    something else. In quotes it is the text.
+    """
+    text = node.value
+    if node.style is None and (_OLD_NUMBERS.fullmatch(text) or text.lower() in _OLD_TRUTHS):
+        expected = "a decimal number without leading zeros, or text in quotes"
+        raise _wrong(name, node.start_mark.line + 1, f"{text}, which YAML reads as something else",
+                     expected)  # fmt: skip
+
+
+def _refuse_odd(tree: yaml.Node | None, name: str) -> None:
+    """Raise UsageError for what YAML takes without a word, and people do not mean.
+
+    That is a key that stands twice in one mapping (the last would count), a value that holds
+    itself, and values that repeat each other (&, *) into more than any inventory has.
+    """
+    visits = itertools.count(1)
+
+    def visit(node: yaml.Node, around: tuple[yaml.Node, ...]) -> None:
+        line = node.start_mark.line + 1
+        if any(node is one for one in around):
+            raise _wrong(name, line, "a value that holds itself (& and *)", "values written out")
+        if next(visits) > _MOST_VALUES:
+            raise _wrong(name, line, f"more than {_MOST_VALUES} values", "a list of machines")
+        inner = (*around, node)
+        if isinstance(node, yaml.ScalarNode):
+            _refuse_old(node, name)
+        elif isinstance(node, yaml.SequenceNode):
+            for value in node.value:
+                visit(value, inner)
+        elif isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, value in node.value:
                 line = key.start_mark.line + 1
-                raise _wrong(name, line, f"{key.value!r} a second time", "each name once")
-            seen.add(key.value)
-            _refuse_twice(value, name)
-    elif isinstance(tree, yaml.SequenceNode):
-        for value in tree.value:
-            _refuse_twice(value, name)
+                if not isinstance(key, yaml.ScalarNode):
+                    raise _wrong(name, line, "a list or mapping as a name", "a word")
+                if key.value in seen:
+                    raise _wrong(name, line, f"{key.value!r} a second time", "each name once")
+                seen.add(key.value)
+                visit(key, inner)
+                visit(value, inner)
+
+    if tree is not None:
+        visit(tree, ())
 
 
 def _wrong(name: str, line: int, found: str, expected: str) -> UsageError:

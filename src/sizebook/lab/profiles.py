@@ -69,10 +69,15 @@ PROFILES: dict[str, Profile] = {
 }
 
 
+MOST_REPLICATES = 1000
+"""More blocks than this are a slip of the keyboard, and would take years."""
+
+
 def get_profile(name: str, replicates: int = 0) -> Profile:
     """Return the named profile, with another number of ``replicates`` if one is given.
 
-    Raises UsageError for an unknown name, with the names there are, and for a number below 0.
+    Raises UsageError for an unknown name, with the names there are, and for a number below 0 or
+    above ``MOST_REPLICATES``.
     """
     if name not in PROFILES:
         raise UsageError(
@@ -80,10 +85,11 @@ def get_profile(name: str, replicates: int = 0) -> Profile:
             expected=f"one of {', '.join(PROFILES)}",
             next_step="choose one of them, for example PROFILE=quick",
         )
-    if replicates < 0:
+    if not 0 <= replicates <= MOST_REPLICATES:
         raise UsageError(
             found=f"replicates={replicates}",
-            expected=f"1 or more, or 0 for the {PROFILES[name].replicates} of profile {name}",
+            expected=f"1 to {MOST_REPLICATES}, or 0 for the {PROFILES[name].replicates} of "
+            f"profile {name}",
             next_step="choose another number",
         )
     return replace(PROFILES[name], replicates=replicates or PROFILES[name].replicates)

@@ -9,15 +9,21 @@ unit of replication, and intervals are drawn over blocks.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from sizebook.model.errors import UsageError
+from sizebook.model.plain_text import steering
 from sizebook.model.records import Scalar
 
 Treatment = Mapping[str, Scalar]
+
+_CHART_SIGNS = frozenset(".:[]'\"\\")
+"""What Vega-Lite and Altair read as a path, a type or a quotation in the name of a column."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,26 @@ class Factor:
     unit: str = ""
 
     def __post_init__(self) -> None:
+        if not self.name.strip() or steering(self.name) or _CHART_SIGNS & {*self.name}:
+            raise UsageError(
+                found=f"a factor named {self.name!r}",
+                expected="a name without " + " ".join(sorted(_CHART_SIGNS)) + " and line ends: it "
+                "becomes a column, and charts read these signs as commands",
+                next_step="rename it in the design, such as pool_size, and give charts the title",
+            )
+        for level in self.levels:
+            if isinstance(level, str) and steering(level):
+                raise UsageError(
+                    found=f"level {level!r} of factor {self.name!r}",
+                    expected="text on one line, in which nothing steers a terminal",
+                    next_step="correct the level in the design",
+                )
+            if isinstance(level, float) and not math.isfinite(level):
+                raise UsageError(
+                    found=f"level {level} of factor {self.name!r}",
+                    expected="a finite number",
+                    next_step="correct the level in the design",
+                )
         if not self.levels:
             raise ValueError(f"factor {self.name!r} has no levels")
         if len(set(self.levels)) != len(self.levels):

@@ -16,6 +16,11 @@ def steers(char: str) -> bool:
     return kind[0] == "C" or kind in ("Zl", "Zp")
 
 
+def steering(text: str) -> bool:
+    """Return whether something in a text does something instead of being seen."""
+    return any(map(steers, text))
+
+
 def show_plainly(text: str) -> str:
     """Return the text on one line, its steering characters as escapes such as ``\\x1b``.
 

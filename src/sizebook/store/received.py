@@ -218,6 +218,14 @@ def _plain_entries(opened: zipfile.ZipFile, archive: Path) -> dict[str, zipfile.
     for info in listed:
         shown = info.orig_filename[:100]
         parts = info.filename.rstrip("/").split("/")
+        if parts[0] == "__MACOSX" or parts[-1] == ".DS_Store":
+            raise BundleError(
+                found=f"archive {archive.name} with {shown!r}: macOS packed its folder again, and "
+                "added notes of its own",
+                expected="the zip file as Sizebook made it, with whole bundles and nothing else",
+                next_step="ask for that file; or unpack this one, remove every __MACOSX and "
+                ".DS_Store, and give the folder",
+            )
         plain = info.filename == info.orig_filename and len(parts) <= _MOST_PARTS
         if not plain or not all(_NAME.fullmatch(part) for part in parts):
             raise _refused(archive, f"the name {shown!r}, which is none of a bundle's")

@@ -58,9 +58,12 @@ def open_side(name: str, project: Project | None, into: Path) -> Side:
         return _folder(path.resolve(), path.name or str(path), into)
     if not is_crate_archive(path):
         raise UsageError(
-            found=f"{path.name}, which is no crate",
-            expected="an archive as 'sizebook export run.zip' packs it",
-            next_step="for bundles without pages see sizebook audit",
+            found=f"{path.name}, a file that is no archive of a run (results of other tools cannot "
+            "be compared)",
+            expected="own, published, a round's date, a folder with executed notebooks, or an "
+            "archive as 'sizebook export run.zip' packs it",
+            next_step="on the other machine run sizebook export run.zip and compare with that; for "
+            "bundles without pages see sizebook audit",
         )
     unpack_crate(path, into)
     return _folder(into, path.name, into)

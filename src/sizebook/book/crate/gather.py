@@ -153,6 +153,14 @@ class _Bundles:
         return [cited, *(self._keep(each, _uncited(each)) for each in same)]
 
     def _keep(self, bundle: Bundle, verdict: str) -> RunBundle:
+        if bundle.path.is_relative_to(self._project.state):
+            chapter = bundle.record.trial.chapter
+            raise UsageError(
+                found=f"trials of chapter {chapter} that came with the book: nothing of it was "
+                "measured here",
+                expected="chapters that this machine measured",
+                next_step=f"sizebook run {chapter}, then export again; or pass on data/published",
+            )
         place = bundle.path.relative_to(self._project.root).as_posix()
         for name in (place, *bundle.record.files, bundle.record.trial.load.locustfile):
             _check_name(name)

@@ -1,0 +1,114 @@
+"""Every option of every command answers bad values by one message; none by a traceback."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from test_calculator import MODEL
+from typer.testing import CliRunner
+
+from sizebook.cli import size, trial
+from sizebook.cli.main import app
+from sizebook.model.errors import BundleError, UserError
+from sizebook.store.received import unpack_bundles
+
+NASTY = ("", "-5", "nan", "inf", "1e999", "1_0", "x:inf", "p95:inf", "\x1b[2J", "\udcff", "../..")
+"""For an option or argument of any type."""
+
+
+def _commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
+COMMANDS = dict(_commands(typer.main.get_command(app)))
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a project without a chapter, in which nothing can be measured."""
+    (tmp_path / "_config.yml").touch()
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.setenv("SIZEBOOK_ROOT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(size, "_model", lambda _: MODEL)
+    return tmp_path
+
+
+def _asked(words: tuple[str, ...]) -> Iterator[list[str]]:
+    for parameter in COMMANDS[words].params:
+        flag = [name for name in parameter.opts if name.startswith("--")]
+        if getattr(parameter, "is_flag", False) or parameter.name == "help":
+            continue
+        for text in NASTY:
+            yield [*words, f"{flag[0]}={text}"] if flag else [*words, "--", text]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_bad_values_are_one_message(root: Path, words: tuple[str, ...]) -> None:
+    """Typer refuses it (2), the command does (UserError), or it does its work."""
+    for arguments in _asked(words):
+        done = CliRunner().invoke(app, arguments)
+        error = done.exception
+        allowed = error is None or isinstance(error, SystemExit | UserError)
+        assert allowed, f"{arguments}: {error!r}"
+        if isinstance(error, UserError):
+            assert str(error).isprintable(), arguments
+            assert "next: " in str(error)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--users", "inf"],
+        ["--users", "nan"],
+        ["--users", "0"],
+        ["--rate", "inf"],
+        ["--rate", "-1"],
+        ["--users", "10", "--think", "-1"],
+        ["--users", "10", "--think", "inf"],
+        ["--users", "10", "--criterion", "mean:inf"],
+        ["--users", "10", "--criterion", "p95:nan"],
+        ["--users", "10", "--criterion", "p95:-1"],
+        ["--users", "10", "--criterion", "p95:0"],
+        ["--users", "10", "--criterion", "p95"],
+    ],
+    ids=" ".join,
+)
+def test_a_demand_without_sense_is_refused(root: Path, arguments: list[str]) -> None:
+    found = CliRunner().invoke(app, ["size", *arguments]).exception
+    assert isinstance(found, UserError), found
+
+
+@pytest.mark.parametrize("text", ["users=nan", "users=inf", "users=-Infinity", "users=1e999"])
+def test_a_setting_is_a_finite_number(text: str) -> None:
+    with pytest.raises(UserError, match="a finite number"):
+        trial.parse_settings([text])
+
+
+def test_a_command_to_go_on_with_can_be_pasted(root: Path) -> None:
+    """A folder with blanks and quotes is one word of the shell."""
+    done = CliRunner().invoke(app, ["new", "book", "it's a book"])
+    assert done.exit_code == 0, done.exception
+    assert """cd 'it'"'"'s a book' && make""" in done.stdout
+
+
+def test_an_archive_that_macos_packed_again_is_told_apart(tmp_path: Path) -> None:
+    """Its notes are no attack: the message says where they come from and what to do."""
+    for name in ("__MACOSX/run/._trial.json", "run/.DS_Store"):
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w") as packed:
+            packed.writestr(name, b"")
+        archive = tmp_path / "run.zip"
+        archive.write_bytes(data.getvalue())
+        with pytest.raises(BundleError, match=r"macOS .* remove every __MACOSX"):
+            unpack_bundles(archive, tmp_path / "into")
