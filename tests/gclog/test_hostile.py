@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import witness
 
-from sizebook.gclog import GcLogError, advise, lines, read_gc_log, summarise
+from sizebook.gclog import GcLogError, advise, decoding, read_gc_log, summarise
 
 SAMPLES = {name: witness.recorded(name) for name in ("g1-17", "zgc-25", "genshen-25", "serial-25")}
 WHOLE = {name: found.raw for name, found in SAMPLES.items()}
@@ -80,8 +80,8 @@ def test_a_missing_file_and_a_folder_are_told(tmp_path):
 
 def test_endless_lines_and_endless_files_are_refused(monkeypatch):
     """Memory is bounded by the part that is read at once."""
-    monkeypatch.setattr(lines, "_CHUNK_BYTES", 1 << 12)
-    monkeypatch.setattr(lines, "MAX_BYTES", 1 << 16)
+    monkeypatch.setattr(decoding, "_CHUNK_BYTES", 1 << 12)
+    monkeypatch.setattr(decoding, "MAX_BYTES", 1 << 16)
     with pytest.raises(GcLogError, match="a line of more than"):
         read_gc_log(b"[0.1s][info][gc] Using G1" + b" " * (1 << 14))
     with pytest.raises(GcLogError, match="more than"):
@@ -91,7 +91,7 @@ def test_endless_lines_and_endless_files_are_refused(monkeypatch):
 def test_a_log_read_in_parts_is_the_same(monkeypatch):
     """Where the parts meet nothing is lost or doubled."""
     whole = SAMPLES["zgc-25"].log
-    monkeypatch.setattr(lines, "_CHUNK_BYTES", 10_007)
+    monkeypatch.setattr(decoding, "_CHUNK_BYTES", 10_007)
     parts = read_gc_log(WHOLE["zgc-25"])
     assert parts.lines == whole.lines
     assert parts.collections.equals(whole.collections)

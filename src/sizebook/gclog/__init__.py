@@ -1,8 +1,8 @@
 """Floor 1: logs of HotSpot's garbage collectors as data, summed up, with advice on the heap."""
 
 from sizebook.gclog.advice import Advice, Finding, advise
-from sizebook.gclog.lines import GcLogError
-from sizebook.gclog.reading import Cut, GcLog, read_gc_log, read_gc_logs
+from sizebook.gclog.errors import GcLogError
+from sizebook.gclog.reading import Cut, GcLog, Run, read_gc_log, read_gc_logs
 from sizebook.gclog.summary import GcSummary, summarise
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "GcLog",
     "GcLogError",
     "GcSummary",
+    "Run",
     "advise",
     "read_gc_log",
     "read_gc_logs",

@@ -164,7 +164,10 @@ def _reason_not_to(summary: GcSummary) -> str:
     """Return why the log is no ground for advice; empty if it is one."""
     own = summary.collections - summary.explicit_collections
     live, heap = summary.live_bytes, summary.heap_bytes
+    collector = summary.facts.collector
     reasons = (
+        (collector == "Epsilon", "Epsilon never collects"),
+        (collector == "CMS", "the model does not know CMS, which Java 14 removed"),
         (
             summary.heap_exhaustions > 0,
             "memory ran out, and how much more was needed the log does not tell",
@@ -232,8 +235,14 @@ def find(summary: GcSummary) -> tuple[Finding, ...]:
     if summary.longest_pause_ns and summary.longest_pause_ns > 1e9:
         add("long-pause", "doubtful", f"A pause took {summary.longest_pause_ns / 1e9:.1f} s.")
     if not summary.collections:
-        add("none", "note", "There is no collection in this part of the log.")
+        add("none", "note", _no_collection(summary))
     return tuple(found)
+
+
+def _no_collection(summary: GcSummary) -> str:
+    if summary.facts.collector == "Epsilon":
+        return "Epsilon never collects: the heap only fills."
+    return "There is no collection in this part of the log."
 
 
 def _grows(summary: GcSummary) -> bool:

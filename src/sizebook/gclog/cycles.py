@@ -25,8 +25,14 @@ _SHENANDOAH = (
     r"^(?:reset|marking|weak|thread|strong|class|evacuation|update|cleanup|remembered"
     r"|(?:Init|Final) )"
 )
+# Java 9 to 13 (``concurrentMarkSweepGeneration.cpp``, CMSPhaseAccounting)
+_CMS = r"^(?:Preclean|Abortable Preclean|Sweep|Reset)$"
 _LATE = r"^(?:evacuation|update|(?:Init|Final) Update)"
 _FAILED = r" ?\(Evacuation Failure[^)]*\)"
+# Java 9 and 10 have G1's kinds as names: Pause Young, Initial Mark, Mixed, each with (cause); an
+# initial mark without a cause is one of CMS.
+_STOPPING = r"^(?:Young|Full|Degenerated|Mixed \(|Initial Mark \()"
+_STARTS_CYCLE = r"\(Concurrent Start\)|^Initial Mark"
 _CAUSE = r"\(((?:[^()]|\(\))*)\)$"
 _MIB = 1 << 20
 _COLLECTIONS = ["Garbage Collection", "Minor Collection", "Major Collection"]
@@ -40,6 +46,29 @@ def pauses(steps: pl.LazyFrame) -> pl.LazyFrame:
         pause_ns="took_ns", before_bytes="before_bytes", after_bytes="after_bytes",
         total_bytes="total_bytes",
     )  # fmt: skip
+
+
+def without_inner(steps: pl.DataFrame) -> pl.DataFrame:
+    """Return the steps with the time of a full collection taken from the young one around it.
+
+    Serial and CMS of Java 9 to 12 print a full collection that follows on a young one within the
+    latter's pause (``genCollectedHeap.cpp``, do_collection).
+    """
+    pause = (pl.col("verb") == "Pause") & pl.col("took_ns").is_not_null()
+    full = steps.filter(pause & pl.col("name").str.starts_with("Full")).select(
+        "run", id=pl.col("id") - 1, inner_row="row", inner_ns="took_ns"
+    ).unique(["run", "id"], keep="first")  # fmt: skip
+    if full.is_empty():
+        return steps
+    both = steps.join(full, on=["run", "id"], how="left", maintain_order="left")
+    around = (
+        pause
+        & pl.col("name").str.starts_with("Young")
+        & (pl.col("inner_row") < pl.col("row"))
+        & (pl.col("inner_ns") <= pl.col("took_ns"))
+    )
+    took = pl.when(around).then(pl.col("took_ns") - pl.col("inner_ns")).otherwise("took_ns")
+    return both.with_columns(took_ns=took).drop("inner_row", "inner_ns")
 
 
 def collections(lines: Lines, steps: pl.LazyFrame) -> pl.LazyFrame:
@@ -76,7 +105,7 @@ def collections(lines: Lines, steps: pl.LazyFrame) -> pl.LazyFrame:
         is_explicit=pl.col("cause").is_in(EXPLICIT).fill_null(False),
         is_allocation_failure=(
             pl.col("cause").is_in(ALLOCATION)
-            & ~pl.col("name").str.contains("Concurrent Start", literal=True)
+            & ~pl.col("name").str.contains(_STARTS_CYCLE)
             & ~pl.col("kind").is_in(["concurrent cycle", "undone cycle"]).and_(~pl.col("is_z"))
         ).fill_null(False),
         is_evacuation_failure=pl.col("is_failed"),
@@ -100,11 +129,13 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
     pause = (verb == "Pause") & ended
     is_z = verb.is_in(_COLLECTIONS)
     z_end = is_z & pl.col("after_bytes").is_not_null()
-    cycle = (verb == "Concurrent") & name.str.starts_with("Mark Cycle")
+    # "Concurrent Cycle" in Java 9 to 15 (``g1ConcurrentMarkThread.cpp``)
+    cycle = (verb == "Concurrent") & name.str.contains("^(?:Mark )?Cycle")
+    swept_old = (verb == "Concurrent") & name.str.contains(_CMS)
     undo = (verb == "Concurrent") & name.str.starts_with("Undo Cycle")
     shenandoah = name.str.contains(_SHENANDOAH) & verb.is_in(["Concurrent", "Pause"])
     swept = name.str.starts_with("cleanup") & pl.col("after_bytes").is_not_null()
-    stopping = pause & name.str.contains("^(?:Young|Full|Degenerated)")
+    stopping = pause & name.str.contains(_STOPPING)
     sizes_before = pl.col("before_bytes").drop_nulls()
     sizes_after = pl.col("after_bytes").drop_nulls()
     return steps.group_by("run", "id", maintain_order=True).agg(
@@ -117,6 +148,8 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
         is_z=is_z.any(),
         is_cycle=(cycle & ended).any(),
         is_undo=(undo & ended).any(),
+        is_cms=swept_old.any(),
+        is_reset=((verb == "Concurrent") & (name == "Reset") & ended).any(),
         is_shenandoah=shenandoah.any(),
         is_swept=(
             pl.col("row").filter(swept).max()
@@ -129,6 +162,7 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
             stopping.any()
             | (is_z & pl.col("after_bytes").is_null()).any()
             | ((cycle | undo) & ~ended).any()
+            | ((verb == "Pause") & (name == "Initial Mark")).any()
             | (shenandoah & name.str.contains("^(?:reset|marking)")).any()
         ),
         pauses=pause.sum(),
@@ -153,14 +187,16 @@ def _kind() -> pl.Expr:
         .when(pl.col("of_young")).then(pl.lit("concurrent young"))
     )  # fmt: skip
     return (
-        pl.when(stopping.str.contains("(Mixed)", literal=True)).then(pl.lit("mixed"))
-        .when(stopping.str.starts_with("Young")).then(pl.lit("young"))
+        pl.when(stopping.str.contains(r"\(Mixed\)|^Mixed ")).then(pl.lit("mixed"))
+        .when(stopping.str.contains("^(?:Young|Initial Mark)")).then(pl.lit("young"))
         .when(stopping.str.starts_with("Full")).then(pl.lit("full"))
         .when(stopping.str.starts_with("Degenerated")).then(pl.lit("degenerated"))
         .when(pl.col("z_verb") == "Minor Collection").then(pl.lit("concurrent young"))
         .when(pl.col("z_verb").is_not_null()).then(pl.lit("concurrent cycle"))
         .when(pl.col("is_cycle")).then(pl.lit("concurrent cycle"))
         .when(pl.col("is_undo")).then(pl.lit("undone cycle"))
+        .when(pl.col("is_cms") & pl.col("is_reset")).then(pl.lit("concurrent cycle"))
+        .when(pl.col("is_cms") & ~is_last).then(pl.lit("cancelled cycle"))
         .when(pl.col("is_shenandoah") & pl.col("is_swept") & (pl.col("is_done") | ~is_last))
         .then(whole.otherwise(pl.lit("concurrent cycle")))
         .when(pl.col("is_shenandoah") & ~is_last).then(pl.lit("cancelled cycle"))
@@ -197,9 +233,9 @@ def _with_cause(groups: pl.LazyFrame, lines: Lines) -> pl.LazyFrame:
         | pl.col("is_exhausted").fill_null(False),
     )
     # a cycle of G1 has the cause of the young collection before it, which started it
-    starters = groups.filter(
-        pl.col("stopping_name").str.contains("Concurrent Start", literal=True)
-    ).select("run", pl.col("id") + 1, started_by="cause")
+    starters = groups.filter(pl.col("stopping_name").str.contains(_STARTS_CYCLE)).select(
+        "run", pl.col("id") + 1, started_by="cause"
+    )
     groups = groups.join(starters, on=["run", "id"], how="left", maintain_order="left")
     return groups.with_columns(pl.coalesce("cause", "started_by").alias("cause"))
 

@@ -1,98 +1,86 @@
-"""The lines of a log of HotSpot's unified logging that tell of collections, with their times.
+"""The lines of a log that tell of collections: their times, and which run of which JVM wrote each.
 
-A line is decorations, a space, a message: ``[0.545s][48601316419640ns][info][gc] GC(0) Pause ...``.
-Which decorations there are was chosen when the JVM was started (``-Xlog:gc*:file=F:DECORATIONS``)
-and is the same in every line (JDK ``logDecorators.hpp``, Java 17 to 25).
+A line is decorations, a space, a message: ``[0.545s][48601316419640ns][info][gc] GC(0) Pause ...``,
+behind whatever a container runtime, a journal or a program without ends of lines put before it.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
 
-from sizebook.model.errors import UserError
-
-MAX_BYTES = 2 << 30
-_CHUNK_BYTES = 16 << 20
-_SAMPLE_LINES = 400
-_UNIFIED = "a log of a HotSpot JVM's unified logging, as java -Xlog:gc*:file=gc.log writes"
+from sizebook.gclog.decoding import split_lines, text_parts
+from sizebook.gclog.errors import GcLogError, refused
+from sizebook.gclog.layouts import MOST, Layout, evident, find_layouts
+from sizebook.gclog.runs import Span, in_runs
 
 _KEPT = [
     "Pause ", "Concurrent r", "Concurrent m", "Concurrent c", "Concurrent e", "Concurrent u",
-    "Concurrent Final", "Concurrent Mark Cycle", "Concurrent Undo Cycle", " Collection (",
-    "Safepoint \"", " Stall (", "space exhausted",
-    "Promotion failed", "DefNew:", "Tenured:", "PSYoungGen:",
-    "ParOldGen:", "Capacity:", "Used:", "Live:", "Allocated:", "Trigger", "Failed to allocate",
+    "Concurrent Final", "Concurrent Mark Cycle", "Concurrent Undo Cycle", "Concurrent Cycle",
+    "Concurrent Sweep", "Concurrent Reset",
+    " Collection (", "Safepoint \"", "Safepoint \\\"", "Total time for which application",
+    "Entering safepoint", " Stall (", "space exhausted",
+    "Promotion failed", "DefNew:", "Tenured:", "PSYoungGen:", "ParNew:", "CMS:",
+    "ParOldGen:", "PSOldGen:", "Capacity:", "Used:", "Live:", "Allocated:", "Trigger",
+    "Failed to allocate", "raversal",
     "Out Of Memory", "OutOfMemoryError", "Using Serial", "Using Parallel", "Using G1",
-    "Using The Z", "Using Shenandoah", "Using Epsilon", "Version: ", "CPUs: ", "Memory: ",
-    "Region Size: ", "Page Support: ", "Mode: ", "Attempting ", " workers of ",
+    "Using The Z", "Using Shenandoah", "Using Epsilon", "Using Concurrent Mark", "Version: ",
+    "CPUs: ", "Memory: ", "egion size: ", "Region Size: ", "Page Support: ", "Mode: ",
+    "Attempting ", " workers of ", "Heap: ",
 ]  # fmt: skip
 """Parts of a message one of which every line that is read has; most lines of a log have none."""
 
-_HEAD = re.compile(r"(?:\[[^\[\]]*\])+")
-_PARTS = re.compile(r"\[([^\[\]]*)\]")
-_TAGGED = re.compile(r"\[(?:gc|safepoint)[\s,\]]")
-_KINDS = (
-    ("uptime", re.compile(r"\s*\d+[.,]\d+s\s*"), r" *(?P<uptime>[0-9]+[.,][0-9]+)s *"),
-    ("ms", re.compile(r"\s*\d+ms\s*"), r" *(?P<ms>[0-9]+)ms *"),
-    ("ns", re.compile(r"\s*\d+ns\s*"), r" *(?P<ns>[0-9]+)ns *"),
-    (
-        "wall",
-        re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}[+-]\d{4}\s*"),
-        r"(?P<wall>[^\]]+?) *",
-    ),
+UNKNOWN = r"GC\([0-9]{1,9}\) .*(?:[0-9]ms|[0-9][KMGT]?->[0-9].*)$"
+"""The end of a step of a collection, in whatever words."""
+_OLD = re.compile(
+    r"\[(?:Full )?GC(?: \(| \[| pause| [0-9]+K->|--)|: \[(?:Full )?GC\b|\[PSYoungGen: |\[ParNew: "
+    r"|\[DefNew: "
 )
-_OLD = re.compile(r"\[(?:Full )?GC [\[(]|: \[(?:Full )?GC\b|\[PSYoungGen: |<verbosegc|<af-start")
-_BEGIN_OF_RUN = r"^Using (?:Serial|Parallel|G1|The Z|Shenandoah|Epsilon)"
+_OTHER = re.compile(r"<verbosegc|<af-start|<exclusive-start")
+_QUOTED = r'[:=]\s*"(?:[^"\\]|\\.)*$'
+"""Words before the decorations that leave a string of JSON open."""
+_IN_QUOTES = r'^((?:[^"\\]|\\[^nr])*)'
+_ESCAPES = {r"\\": "\\", r"\"": '"', r"\/": "/", r"\t": "\t",
+            r"\u003c": "<", r"\u003C": "<", r"\u003e": ">", r"\u003E": ">", r"\u0026": "&",
+            r"\u0027": "'", r"\u0022": '"'}  # fmt: skip
 _LONGEST_S = 1e10
 """No JVM has run for longer: larger numbers come from a damaged log."""
-_EPOCH_MS = 100_000_000_000
-"""Milliseconds above it count from 1970, not from the start of a JVM."""
-
-
-class GcLogError(UserError):
-    """The file is no GC log that can be read."""
+_SHAPE = pl.DataFrame(
+    schema={"line": pl.UInt32, "message": pl.String, "before": pl.String, "after": pl.String,
+            "own": pl.String, "layout": pl.UInt8, "up": pl.Float64, "ms": pl.Int64,
+            "wall": pl.Int64, "ns": pl.Int64}
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a log that tell of collections, in its order."""
+    """The lines of a log that tell of collections, run by run of a JVM."""
 
     frame: pl.DataFrame
     """``at_s`` (seconds since the JVM's start), ``at_ns`` (CLOCK_MONOTONIC; null where the log does
-    not have it), ``run`` (how many starts of a JVM the log tells before), ``message``."""
+    not have it), ``run``, ``line`` (of the file), ``message``."""
+    runs: tuple[Span, ...]
+    """What is known of each run; one at least."""
     total: int
-    """Lines of the file."""
+    """Lines of the file that are not empty."""
     strange: int
-    """Lines without the log's decorations."""
-    first_s: float | None
-    """Time of the first line."""
+    """Lines without a JVM's decorations."""
     ends_whole: bool
     """Whether the last line is ended."""
-    untimed: bool
-    """Whether the lines have no time."""
-
-
-@dataclass(frozen=True)
-class _Layout:
-    pattern: str
-    kinds: tuple[str, ...]
-    is_of_gc: bool
-    """Whether lines are seen that a JVM tags as those of its collector."""
 
 
 def read_lines(source: Path | bytes) -> Lines:
     """Return the lines that tell of collections.
 
     The file is read in parts, so that memory is bounded by what is kept. Raises GcLogError for what
-    is no such log: empty, binary, compressed, of a JVM older than Java 9 or of another kind.
+    is no such log: empty, binary, compressed, of a JVM older than Java 9 or of another kind, and
+    for lines of several JVMs that nothing tells apart.
     """
     try:
         with _opened(source) as file:
@@ -112,155 +100,183 @@ def _opened(source: Path | bytes) -> BinaryIO:
 
 
 def _read(file: BinaryIO) -> Lines:
-    layout: _Layout | None = None
+    layouts: list[Layout] = []
     frames: list[pl.DataFrame] = []
-    total = strange = size = 0
-    ends_whole = True
-    for part in _parts(file):
-        ends_whole = part.endswith(b"\n")
-        size += len(part)
-        if size > MAX_BYTES:
-            raise GcLogError(
-                found=f"more than {MAX_BYTES >> 30} GiB",
-                expected="a log of at most so much",
-                next_step="cut it: tail -c 500M gc.log > part.log",
-            )
-        text = part.decode("utf-8", errors="replace")
-        if layout is None:
-            layout, first = _find_layout(text)
-        if "\r" in text:
-            text = text.replace("\r\n", "\n")
-        lines = pl.Series("line", [text]).str.split("\n").explode()
-        lines = lines.filter(lines != "")
+    total = strange = 0
+    is_empty, ends_whole, old = True, True, ""
+    for text in text_parts(file):
+        is_empty, ends_whole = False, text.endswith("\n")
+        lines = split_lines(text)
+        kept = lines.to_frame("line").with_row_index("n").with_columns(
+            is_told=pl.col("line").str.contains_any(_KEPT)
+        )  # fmt: skip
+        headed, layouts = _headed(lines, layouts)
+        old = old or _of_another_kind(text)
+        strange += len(lines) - int((headed > 0).sum()) if any(one.kinds for one in layouts) else 0
+        kept = kept.with_columns(headed=headed)
+        heads = kept.filter(pl.col("headed") > 0)
+        if not frames and heads.height:
+            # the first line tells where the times begin, whatever it says: line 0
+            first = _take_apart(heads.head(1), layouts, total).head(1)
+            frames.append(first.with_columns(line=pl.lit(0, dtype=pl.UInt32)))
+        if layouts:
+            told = kept.filter("is_told")
+            if not told["line"].str.contains("GC(", literal=True).any():
+                # words that no version known has: what to name in the error
+                told = kept.filter(pl.col("is_told") | (pl.col("headed") > 0)
+                                   & pl.col("line").str.contains(UNKNOWN))  # fmt: skip
+            frames.append(_take_apart(told, layouts, total))
         total += len(lines)
-        if layout.kinds:
-            strange += len(lines) - int(lines.str.starts_with("[").sum())
-        kept = lines.filter(lines.str.contains_any(_KEPT))
-        if not frames:  # the first line tells where the times begin, kept or not
-            kept = pl.concat([pl.Series("line", [first]), kept])
-        frames.append(_take_apart(kept, layout))
-    if layout is None:
-        raise _refused("an empty file")
-    both = pl.concat(frames)
-    strange += int(both["message"].slice(1).null_count())
-    both = both.filter(pl.col("message").is_not_null() | (pl.int_range(pl.len()) == 0))
-    frame = both.slice(1)
-    if frame.is_empty() and not layout.is_of_gc:
-        raise _refused(f"{total:,} lines, none of which tells of a garbage collector")
-    timed = _timed(both, layout)
-    return Lines(
-        timed.slice(1),
-        total,
-        strange,
-        timed["at_s"][0],
-        ends_whole,
-        not {"uptime", "ms", "ns", "wall"} & set(layout.kinds),
+    if is_empty:
+        raise refused("an empty file")
+    if not frames:
+        raise _nothing(total, old)
+    frame = pl.concat(frames)
+    if frame.height < 2 and not any("tags" in one.kinds for one in layouts):
+        raise _nothing(total, old)
+    told, runs = in_runs(frame, [one.clocks for one in layouts])
+    return Lines(told, runs, total, strange, ends_whole)
+
+
+def _of_another_kind(text: str) -> str:
+    head = text[: 1 << 16]
+    if _OLD.search(head):
+        return "a GC log of Java 8 or older (as -XX:+PrintGCDetails writes)"
+    return "a verbose GC log of another JVM (OpenJ9) or Java 8" if _OTHER.search(head) else ""
+
+
+def _nothing(total: int, old: str) -> GcLogError:
+    if old:
+        return refused(old, "record it with Java 9 or later: java -Xlog:gc*:file=gc.log")
+    return refused(
+        f"{total:,} lines, none of which tells of a garbage collector",
+        "name the file to which the JVM wrote its log; record one with java -Xlog:gc*:file=gc.log",
     )
 
 
-def _parts(file: BinaryIO) -> Iterator[bytes]:
-    """Give the file in parts of whole lines; the last may be without its end."""
-    rest = b""
-    while data := file.read(_CHUNK_BYTES):
-        if b"\0" in data[:4096] or data[:2] == b"\x1f\x8b":
-            raise _refused("a binary or compressed file")
-        data = rest + data
-        cut = data.rfind(b"\n") + 1
-        if not cut and len(data) >= _CHUNK_BYTES:
-            raise _refused(f"a line of more than {_CHUNK_BYTES >> 20} MiB")
-        rest = data[cut:]
-        if cut:
-            yield data[:cut]
-    if rest:
-        yield rest
+def _headed(lines: pl.Series, known: list[Layout]) -> tuple[pl.Series, list[Layout]]:
+    """Return the layouts with those that these lines add, and of each line whether it has one.
 
-
-def _refused(found: str) -> GcLogError:
-    return GcLogError(
-        found=found, expected=_UNIFIED, next_step="name the file that the JVM wrote, uncompressed"
-    )
-
-
-def _find_layout(text: str) -> tuple[_Layout, str]:
-    """Return how the decorations are laid out, by majority of the first lines, and such a line."""
-    sample = text[: _SAMPLE_LINES * 400].split("\n")[:_SAMPLE_LINES]
-    if _OLD.search(text[: 1 << 16]):
-        raise GcLogError(
-            found="a GC log of Java 8 or older, or of another JVM",
-            expected=_UNIFIED,
-            next_step="record it with Java 9 or later",
-        )
-    heads = [match[0] for line in sample if (match := _HEAD.match(line))]
-    plain = sum(line.startswith(("GC(", "Using ", "Safepoint ")) for line in sample)
-    if not heads or plain > len(heads):
-        return _Layout(r"^(?P<message>.*)$", (), False), sample[0]
-    [(count, _)] = Counter(head.count("[") for head in heads).most_common(1)
-    rows = [_PARTS.findall(head) for head in heads if head.count("[") == count]
-    parts, kinds = [], []
-    for column in zip(*rows, strict=True):
-        kind, pattern = _classify(column)
-        if kind in kinds and kind:  # the second of two clocks of one unit is left alone
-            kind, pattern = "", r"[^\]]*"
-        kinds.append(kind)
-        parts.append(rf"\[{pattern}\]")
-    first = next(line for line in sample if (m := _HEAD.match(line)) and m[0].count("[") == count)
-    of_gc = any(_TAGGED.search(head) for head in heads)
-    return _Layout(f"^{''.join(parts)} ?(?P<message>.*)$", tuple(kinds), of_gc), first
-
-
-def _classify(column: Sequence[str]) -> tuple[str, str]:
-    for kind, looks, pattern in _KINDS:
-        if sum(bool(looks.fullmatch(value)) for value in column) * 2 > len(column):
-            return kind, pattern
-    return "", r"[^\]]*"
-
-
-def _take_apart(lines: pl.Series, layout: _Layout) -> pl.DataFrame:
-    names = [kind for kind in layout.kinds if kind] + ["message"]
-    parts = (
-        lines.to_frame("line")
-        .lazy()
-        .select("line", pl.col("line").str.extract_groups(layout.pattern).alias("parts"))
-    )
-    said = pl.when(pl.col("line").str.contains("OutOfMemoryError", literal=True)).then("line")
-    named = parts.unnest("parts").select(*names[:-1], message=pl.coalesce("message", said))
-    return named.collect()
-
-
-def _timed(frame: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
-    """Return messages with ``at_s``, ``at_ns`` and the number of the JVM's run.
-
-    Times count from the first row, which belongs to no run.
+    0: none, 1: it begins with a JVM's decorations, 2: it has them behind other words.
     """
-    seconds, ns = pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Int64)
-    if "ns" in layout.kinds:
-        ns = pl.col("ns").cast(pl.Int64, strict=False)
-        seconds = (ns - ns.first().fill_null(0)).cast(pl.Float64) / 1e9
+    layouts = known or find_layouts(evident(lines))
+    while True:
+        headed = _marked(lines, layouts)
+        new = find_layouts(evident(lines.filter(headed == 0)), layouts)
+        if not new or len(layouts) >= MOST:
+            return headed, layouts
+        layouts = [*layouts, *new]
+
+
+def _marked(lines: pl.Series, layouts: list[Layout]) -> pl.Series:
+    if not layouts:
+        return pl.repeat(0, len(lines), dtype=pl.UInt8, eager=True)
+    any_head = _any_of(layouts)
+    at_begin = lines.str.contains(f"^(?:{any_head})")
+    frame = pl.DataFrame({"line": lines, "headed": at_begin.cast(pl.UInt8)})
+    if at_begin.all():
+        return frame["headed"]
+    rest = frame.with_row_index("n").filter(pl.col("headed") == 0)
+    behind = rest.select("n", headed=pl.col("line").str.contains(any_head).cast(pl.UInt8) * 2)
+    return frame.with_row_index("n").update(behind, on="n")["headed"]
+
+
+def _any_of(layouts: list[Layout]) -> str:
+    return "|".join(f"(?:{one.head})" for one in layouts)
+
+
+def _take_apart(kept: pl.DataFrame, layouts: list[Layout], before: int) -> pl.DataFrame:
+    """Return line, message, clocks, and what may tell JVMs apart, in the order of the lines.
+
+    Lines without a layout are left out, except those that say that memory ran out.
+    """
+    rows = _unglued(kept.select("n", "headed", "line", part=pl.lit(0, dtype=pl.UInt32)), layouts)
+    parts = [_unheaded(rows.filter(pl.col("headed") == 0))]
+    for headed in (1, 2):
+        left = rows.filter(pl.col("headed") == headed)
+        for number, layout in enumerate(layouts):
+            if left.is_empty():
+                break
+            pattern = ("^" if headed == 1 else "^(?P<before>.*?)") + layout.groups
+            taken = left.with_columns(pl.col("line").str.extract_groups(pattern).alias("parts"))
+            taken = taken.unnest("parts")
+            left = taken.filter(pl.col("message").is_null()).select(left.columns)
+            parts.append(_of_layout(taken.filter(pl.col("message").is_not_null()), layout, number))
+    found = pl.concat(parts).sort("n", "part", maintain_order=True)
+    return found.select((pl.col("n") + (before + 1)).alias("line"), *_SHAPE.columns[1:])
+
+
+def _unglued(rows: pl.DataFrame, layouts: list[Layout]) -> pl.DataFrame:
+    """Return the rows with each record of a line as one of its own: some writers lose line ends."""
+    number = r"GC\([0-9]{1,9}\) "
+    begins = "|".join(
+        f"(?:{one.head} ?(?:{number})?)" if one.kinds else f"(?:{number})" for one in layouts
+    )
+    is_glued = (pl.col("headed") > 0) & (pl.col("line").str.count_matches(begins) > 1)
+    glued = rows.filter(is_glued)
+    if glued.is_empty():
+        return rows
+    begin, pieces = re.compile(begins), []
+    for n, headed, line in glued.select("n", "headed", "line").iter_rows():
+        starts = [found.start() for found in begin.finditer(line)]
+        for part, (low, high) in enumerate(itertools.pairwise([*starts, len(line)])):
+            pieces.append((n, headed, line[: starts[0]] + line[low:high], part))
+    apart = pl.DataFrame(pieces, schema=rows.schema, orient="row")
+    return pl.concat([rows.filter(~is_glued), apart])
+
+
+def _unheaded(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines by which a JVM says without decorations that memory ran out."""
+    line = pl.col("line")
+    said = line.str.extract(
+        r"((?:(?:Terminating|Aborting) due to|Exception (?:in thread|java)).*)$"
+    )
+    return _shaped(
+        rows.filter(line.str.contains("OutOfMemoryError", literal=True)).with_columns(
+            message=pl.coalesce(said, "line")
+        )
+    )
+
+
+def _of_layout(rows: pl.DataFrame, layout: Layout, number: int) -> pl.DataFrame:
+    clocks: dict[str, pl.Expr] = {"layout": pl.lit(number, dtype=pl.UInt8)}
+    if "uptime" in layout.kinds:
+        up = pl.col("uptime").str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        clocks["up"] = pl.when(up < _LONGEST_S).then(up)
     if "wall" in layout.kinds:
         # 2026-11-20T19:55:00.123+0000
-        clock = pl.col("wall").str.replace(",", ".", literal=True)
-        wall = clock.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="ms")
-        wall_ms = wall.dt.epoch("ms")
-        seconds = (wall_ms - wall_ms.first().fill_null(0)).cast(pl.Float64) / 1e3
-    if "ms" in layout.kinds:
-        ms = pl.col("ms").cast(pl.Int64, strict=False)
-        begin = pl.when(ms.first() > _EPOCH_MS).then(ms.first()).otherwise(0)
-        seconds = (ms - begin).cast(pl.Float64) / 1e3
-    if "uptime" in layout.kinds:
-        text = pl.col("uptime").str.replace(",", ".", literal=True)
-        seconds = text.cast(pl.Float64, strict=False)
-        seconds = pl.when(seconds < _LONGEST_S).then(seconds)
-    begins = pl.col("message").str.contains(_BEGIN_OF_RUN).fill_null(False)
-    begins &= pl.int_range(pl.len()) > 0
-    return frame.select(
-        at_s=seconds, at_ns=ns, run=begins.cum_sum().cast(pl.UInt32), message="message"
-    ).with_columns(_without_twins(frame, layout))
+        text = pl.col("wall").str.replace(",", ".", literal=True).str.replace(r"Z$", "+0000")
+        wall = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="ms")
+        clocks["wall"] = wall.dt.epoch("ms")
+    for name in ("ms", "ns"):
+        if name in layout.kinds:
+            clocks[name] = pl.col(name).cast(pl.Int64, strict=False)
+    if layout.own:
+        own = [pl.col(name).str.strip_chars() for name in layout.own]
+        clocks["own"] = pl.concat_str(own, separator="\x1f")
+    found = rows.with_columns(**clocks)
+    return _shaped(_unquoted(found) if "before" in found.columns else found)
 
 
-def _without_twins(frame: pl.DataFrame, layout: _Layout) -> pl.Expr:
-    """Return ``at_ns``, null where the nanoseconds are those since the JVM's start."""
-    keep = pl.col("at_ns")
-    if {"ns", "uptime"} <= set(layout.kinds) and frame.height:
-        off = (pl.col("at_ns").cast(pl.Float64) / 1e9 - pl.col("at_s")).abs().median()
-        keep = pl.when(off > 1.0).then(keep)
-    return keep.alias("at_ns")
+def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the messages that are in a string of JSON as they were before."""
+    if not rows["before"].str.contains('"', literal=True).any():
+        return rows
+    message = pl.col("message")
+    inner = message.str.extract(_IN_QUOTES)
+    quoted = pl.col("before").str.contains(_QUOTED)
+    plain = inner.str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
+    return rows.with_columns(
+        message=pl.when(quoted).then(plain).otherwise(message),
+        after=pl.when(quoted).then(message.str.slice(inner.str.len_chars())),
+    )
+
+
+def _shaped(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of each table of lines, null where a layout lacks them."""
+    missing = [
+        pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in _SHAPE.schema.items()
+        if name not in rows.columns and name != "line"
+    ]
+    return rows.with_columns(*missing).select("n", "part", *_SHAPE.columns[1:])

@@ -1,6 +1,6 @@
 """What the messages of a GC log say, a table for each kind of message, as queries of its lines.
 
-Formats of Java 17 and 25, from the JDK's sources: ``gcTraceTime.inline.hpp`` (pauses and phases),
+Formats of Java 9 to 25, from the JDK's sources: ``gcTraceTime.inline.hpp`` (pauses and phases),
 ``genCollectedHeap.cpp`` and ``psPrintHeap`` lines of the generations, ``zStat.cpp`` (ZGC's tables),
 ``shenandoahControlThread.cpp`` (triggers), ``safepoint.cpp``.
 """
@@ -14,7 +14,7 @@ from sizebook.gclog.lines import Lines
 _SIZE = r"([0-9]{1,15})([BKMGT])"
 _STEP = (
     r"^GC\((?P<id>[0-9]{1,9})\) (?:[yYoO]: )?"
-    r"(?P<verb>Pause|Concurrent|Garbage Collection|Minor Collection|Major Collection) ?"
+    r"(?P<verb>Pause|Concurrent|Garbage Collection|(?:Minor|Major) (?:Garbage )?Collection) ?"
     r"(?P<name>.*?)"
     r"(?: (?P<before>[0-9]{1,15})(?P<before_unit>[BKMGT])(?:\([0-9]+%\))?"
     r"->(?P<after>[0-9]{1,15})(?P<after_unit>[BKMGT])"
@@ -23,7 +23,7 @@ _STEP = (
 )
 # GC(3) DefNew: 14598K(19648K)->0K(19648K) Eden: ...
 _GENERATION = (
-    r"^GC\((?P<id>[0-9]{1,9})\) (?:DefNew|Tenured|PSYoungGen|ParOldGen): "
+    r"^GC\((?P<id>[0-9]{1,9})\) (?:DefNew|Tenured|PSYoungGen|ParOldGen|PSOldGen|ParNew|CMS): "
     r"(?P<before>[0-9]{1,15})K\([0-9]+K\)->(?P<after>[0-9]{1,15})K\((?P<all>[0-9]{1,15})K\)"
 )
 _CELL = r" +(?:-|(?P<{0}>[0-9]{{1,12}})M(?: \([0-9]+%\))?)"
@@ -35,6 +35,11 @@ _ZTABLE = (
         _CELL.format(name) for name in ("mark_start", "mark_end", "relocate_start", "relocate_end")
     )
     + r"(?: +(?:-|(?P<high>[0-9]{1,12})M))?"
+)
+# Java 9 to 12 (``runtimeService.cpp``, record_safepoint_end)
+_STOPPED = (
+    r"^Total time for which application threads were stopped: (?P<total>[0-9]{1,9}[.,][0-9]{1,9}) "
+    r"seconds, Stopping threads took: (?P<reaching>[0-9]{1,9}[.,][0-9]{1,9}) seconds"
 )
 _SAFEPOINT = (
     r"^Safepoint \"(?P<reason>[^\"]{1,80})\", Time since last: [0-9]+ ns, "
@@ -61,9 +66,13 @@ def steps(lines: Lines) -> pl.LazyFrame:
     ``verb`` and ``name`` as they are written; sizes in bytes and ``took_ns``, null where the
     message has none, as at a step's begin.
     """
-    found = _matching(lines, pl.col("message").str.starts_with("GC("), _STEP, "verb")
+    # ZGC's phases are in its tables; of its lines "Concurrent Reset" of CMS would keep this one
+    which = pl.col("message").str.starts_with("GC(")
+    which &= ~pl.col("message").str.contains("Concurrent Reset Relocation", literal=True)
+    found = _matching(lines, which, _STEP, "verb")
     return found.select(
-        "row", "at_s", "at_ns", "run", pl.col("id").cast(pl.Int64), "verb",
+        "row", "at_s", "at_ns", "run", pl.col("id").cast(pl.Int64),
+        pl.col("verb").str.replace(" Garbage", "", literal=True),
         pl.col("name").str.strip_chars(),
         before_bytes=_bytes("before", "before_unit"),
         after_bytes=_bytes("after", "after_unit"),
@@ -119,12 +128,25 @@ def z_tables(lines: Lines) -> pl.LazyFrame:
 
 def safepoints(lines: Lines) -> pl.LazyFrame:
     """Return each stop of the application: end, reason, ns until all threads stood, ns in all."""
-    found = _matching(lines, pl.col("message").str.starts_with("Safepoint "), _SAFEPOINT, "reason")
-    return found.select(
-        "run", "at_s", "at_ns", "reason",
+    message = pl.col("message")
+    columns = ["run", "at_s", "at_ns", "reason"]
+    found = _matching(lines, message.str.starts_with("Safepoint "), _SAFEPOINT, "reason")
+    now = found.select(
+        "row", *columns,
         reaching_ns=pl.col("reaching").cast(pl.Int64),
         total_ns=pl.col("total").cast(pl.Int64),
     )  # fmt: skip
+    entered = lines.frame.lazy().select(
+        "run", pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"),
+        reason=message.str.extract(r"^Entering safepoint region: (.{1,80})$"),
+    ).filter(pl.col("reason").is_not_null())  # fmt: skip
+    ended = _matching(lines, message.str.starts_with("Total time for which"), _STOPPED, "total")
+    before = ended.join_asof(entered, on="row", by="run", check_sortedness=False).select(
+        "row", "run", "at_s", "at_ns", pl.col("reason").fill_null(""),
+        reaching_ns=(_decimal("reaching") * 1e9).round().cast(pl.Int64),
+        total_ns=(_decimal("total") * 1e9).round().cast(pl.Int64),
+    )  # fmt: skip
+    return pl.concat([now, before]).sort("row").drop("row")
 
 
 def stalls(lines: Lines) -> pl.LazyFrame:
@@ -160,7 +182,15 @@ def requests(lines: Lines) -> pl.LazyFrame:
     ).filter(pl.col("requested_bytes").is_not_null())  # fmt: skip
 
 
-_GENERATION_NAMES = ["DefNew:", "Tenured:", "PSYoungGen:", "ParOldGen:"]
+_GENERATION_NAMES = [
+    "DefNew:",
+    "Tenured:",
+    "PSYoungGen:",
+    "ParOldGen:",
+    "PSOldGen:",
+    "ParNew:",
+    "CMS:",
+]
 _ROWS = ["Capacity:", "Used:", "Live:", "Allocated:"]
 
 

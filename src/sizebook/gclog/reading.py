@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from sizebook.gclog import cycles, messages
+from sizebook.gclog.errors import GcLogError, refused
 from sizebook.gclog.facts import Facts, out_of_memory, read_facts
-from sizebook.gclog.lines import GcLogError, Lines, read_lines
+from sizebook.gclog.lines import UNKNOWN, Lines, read_lines
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,28 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class Run:
+    """One run of a JVM, from its start to its end, as far as the log has it."""
+
+    number: int
+    """From 1, as in the column ``run`` of the log's tables."""
+    jvm: str
+    """What names the JVM in its lines; empty where the log has no other one."""
+    line: int
+    """Line of the file at which the run begins."""
+    facts: Facts
+    is_cut: Cut
+    lost: int
+    """Collections that the numbers of the others show, and of which no line could be read."""
+    first_s: float | None
+    last_s: float | None
+    first_ns: int | None
+    last_ns: int | None
+
+
+@dataclass(frozen=True)
 class GcLog:
-    """The collections of one log.
+    """The collections of one log, which may hold several runs of one or several JVMs.
 
     Times ending in ``_s`` are the log's own (seconds since the JVM's start, or since the first line
     where it only has another clock; null without any), those ending in ``_ns`` CLOCK_MONOTONIC
@@ -65,22 +86,48 @@ class GcLog:
     strange_lines: int
     """Lines that are none of unified logging's; they are left out."""
     first_s: float | None
-    """Time of the first line."""
+    """Time of the first line of the first run."""
     last_s: float | None
-    """Time of the last line that was read."""
+    """Time of the last line of the last run that was read."""
     first_ns: int | None
     last_ns: int | None
+    runs: tuple[Run, ...]
+    """The runs that the log holds; one at least."""
+
+    def split(self) -> tuple[GcLog, ...]:
+        """Return a log for each run."""
+        if len(self.runs) == 1:
+            return (self,)
+        return tuple(self._of(run) for run in self.runs)
+
+    def _of(self, run: Run) -> GcLog:
+        frames: dict[str, Any] = {}
+        for name in _FRAMES:
+            frame = getattr(self, name)
+            low, high = frame["run"].search_sorted(
+                pl.Series([run.number, run.number + 1], dtype=pl.UInt32)
+            )
+            frames[name] = frame.slice(low, high - low)
+        return replace(
+            self, **frames, facts=run.facts, is_cut=run.is_cut, runs=(run,),
+            first_s=run.first_s, last_s=run.last_s, first_ns=run.first_ns, last_ns=run.last_ns,
+        )  # fmt: skip
 
     def shifted(self, by_ns: int) -> GcLog:
         """Return the same log with all times of CLOCK_MONOTONIC moved: those of another kernel."""
         if not by_ns:
             return self
         frames: dict[str, Any] = {name: _shifted(getattr(self, name), by_ns) for name in _FRAMES}
-        ends = (None if end is None else end + by_ns for end in (self.first_ns, self.last_ns))
-        first_ns, last_ns = ends
-        return replace(self, **frames, first_ns=first_ns, last_ns=last_ns)
+        first_ns, last_ns = _moved(self.first_ns, by_ns), _moved(self.last_ns, by_ns)
+        runs = tuple(
+            replace(run, first_ns=_moved(run.first_ns, by_ns), last_ns=_moved(run.last_ns, by_ns))
+            for run in self.runs
+        )
+        return replace(self, **frames, first_ns=first_ns, last_ns=last_ns, runs=runs)
 
 
+_FARTHEST = 1000
+_KNOWN = r"^GC\([0-9]+\) (?:(?:[yYoO]: )?(?:Pause|Concurrent|Using) |[^>]*: )"
 _FRAMES = ("collections", "pauses", "stalls", "safepoints", "requests", "workers", "out_of_memory")
 _TIMES = ("begin_ns", "end_ns", "at_ns")
 """Columns of a frame that hold moments; others that end in ``_ns`` hold lengths."""
@@ -90,11 +137,16 @@ def _shifted(frame: pl.DataFrame, by_ns: int) -> pl.DataFrame:
     return frame.with_columns(pl.col(name) + by_ns for name in _TIMES if name in frame.columns)
 
 
+def _moved(end: int | None, by_ns: int) -> int | None:
+    return None if end is None else end + by_ns
+
+
 def read_gc_log(source: Path | bytes) -> GcLog:
     """Return a log of HotSpot's unified logging (``-Xlog:gc`` or ``-Xlog:gc*,safepoint``) as data.
 
-    Any decorations, Java 17 to 25; Serial, Parallel, G1, ZGC, Shenandoah. A log may begin and end
-    anywhere: what is not whole is left out or null. Raises GcLogError for other files.
+    Any decorations behind any other words, Java 9 to 25; Serial, Parallel, CMS, G1, ZGC,
+    Shenandoah, Epsilon. A log may begin and end anywhere: what is not whole is left out or null.
+    Raises GcLogError for other files.
     """
     [log] = read_gc_logs([source])
     if isinstance(log, GcLogError):
@@ -114,27 +166,28 @@ def read_gc_logs(sources: Sequence[Path | bytes]) -> list[GcLog | GcLogError]:
         except GcLogError as error:
             found.append(error)
     whole = [each for each in found if isinstance(each, Lines)]
-    logs = iter(_read_together(whole) if whole else ())
+    logs: Iterator[GcLog | GcLogError] = iter(_read_together(whole) if whole else ())
     return [each if isinstance(each, GcLogError) else next(logs) for each in found]
 
 
-def _read_together(every: Sequence[Lines]) -> Iterator[GcLog]:
+def _read_together(every: Sequence[Lines]) -> Iterator[GcLog | GcLogError]:
     """Give the logs of these lines: as one log whose runs of a JVM are those of one after another.
 
     In each table the rows of a log are neighbours, since all are in the order of lines or runs.
     """
     facts = [read_facts(lines) for lines in every]
-    counts = [(_whole(lines.frame["run"].max()) or 0) + 1 for lines in every]
+    counts = [len(lines.runs) for lines in every]
     begins = [sum(counts[:n]) for n in range(len(counts) + 1)]
     shifted = (
         lines.frame.with_columns(pl.col("run") + pl.lit(begin, dtype=pl.UInt32))
         for lines, begin in zip(every, begins, strict=False)
     )
     lines = replace(every[0], frame=pl.concat(shifted))
-    own = [run for n, each in enumerate(facts) if each.collector == "Shenandoah"
-           for run in range(begins[n], begins[n + 1])]  # fmt: skip
+    own = [begins[n] + span.run for n, each in enumerate(every)
+           for span, told in zip(each.runs, facts[n], strict=True)
+           if told.collector == "Shenandoah"]  # fmt: skip
     # One after the other: as one query with parts in common they take five times as long.
-    steps = messages.steps(lines).collect()
+    steps = cycles.without_inner(messages.steps(lines).collect())
     collections = cycles.collections(lines, steps.lazy()).collect()
     rest = pl.collect_all(
         [
@@ -150,31 +203,79 @@ def _read_together(every: Sequence[Lines]) -> Iterator[GcLog]:
     for told, of_log, (own_steps, *frames) in zip(
         facts, every, zip(*parts, strict=True), strict=True
     ):
-        yield _make_log(told, of_log, own_steps, dict(zip(_FRAMES, frames, strict=True)))
+        log = _make_log(told, of_log, own_steps, dict(zip(_FRAMES, frames, strict=True)))
+        yield _not_understood(of_log, log) or log
+
+
+def _not_understood(lines: Lines, log: GcLog) -> GcLogError | None:
+    """Return the error of a log that tells of collections in words that are not known."""
+    message = lines.frame["message"]
+    if message.str.contains(
+        r"^GC\([0-9]+\) (?:Pause|Concurrent) (?:Init |Final )?[Tt]raversal"
+    ).any():
+        return GcLogError(
+            found="Shenandoah in its traversal mode (Java 12 to 14)",
+            expected="a mode that is supported: normal, iu, passive or generational",
+            next_step="record the log with -XX:ShenandoahGCMode=normal",
+        )
+    if not (log.collections.is_empty() and log.pauses.is_empty()):
+        return None
+    ended = message.filter(message.str.contains(UNKNOWN) & ~message.str.contains(_KNOWN))
+    if ended.is_empty():
+        return None
+    return refused(
+        f"{len(ended):,} lines of collections, none of which is understood, such as "
+        f"{ended[0][:80]!r}",
+        "record the log with Java 9 to 25: java -Xlog:gc*:file=gc.log",
+    )
 
 
 def _apart(frame: pl.DataFrame, begins: Sequence[int]) -> Iterator[pl.DataFrame]:
     """Give each log's rows of a table, with the numbers that its runs have in it."""
-    cuts = frame["run"].search_sorted(pl.Series(begins, dtype=pl.UInt32), side="left")
+    firsts = pl.Series([begin + 1 for begin in begins], dtype=pl.UInt32)
+    cuts = frame["run"].search_sorted(firsts, side="left")
     for begin, low, high in zip(begins, cuts, cuts[1:], strict=False):
         rows = frame.slice(low, high - low)
         yield rows.with_columns(pl.col("run") - pl.lit(begin, dtype=pl.UInt32)) if begin else rows
 
 
 def _make_log(
-    facts: Facts, lines: Lines, steps: pl.DataFrame, frames: Mapping[str, pl.DataFrame]
+    facts: Sequence[Facts], lines: Lines, steps: pl.DataFrame, frames: Mapping[str, pl.DataFrame]
 ) -> GcLog:
-    frame = lines.frame
+    begun = _begun(lines.frame)
+    open_ends, lost = _open_and_lost(steps, frames["collections"])
+    runs = tuple(
+        Run(
+            number=span.run,
+            jvm=span.jvm,
+            line=span.line,
+            facts=told,
+            is_cut=Cut(
+                span.run not in begun,
+                span.run in open_ends or (span.run == len(lines.runs) and not lines.ends_whole),
+            ),
+            lost=lost.get(span.run, 0),
+            first_s=span.first_s,
+            last_s=span.last_s,
+            first_ns=span.first_ns,
+            last_ns=span.last_ns,
+        )
+        for span, told in zip(lines.runs, facts, strict=True)
+    )
+    first_ns = [run.first_ns for run in runs if run.first_ns is not None]
+    last_ns = [run.last_ns for run in runs if run.last_ns is not None]
+    same = len({(told.collector, told.is_generational) for told in facts}) == 1
     return GcLog(
-        facts=facts,
+        facts=facts[0] if same else replace(facts[0], collector="", is_generational=None),
         **frames,
-        is_cut=Cut(_begins_late(lines), _ends_early(lines, steps, frames["collections"])),
+        is_cut=Cut(runs[0].is_cut.begin, runs[-1].is_cut.end),
         lines=lines.total,
         strange_lines=lines.strange,
-        first_s=lines.first_s,
-        last_s=_number(frame["at_s"].max()),
-        first_ns=_whole(frame["at_ns"].min()),
-        last_ns=_whole(frame["at_ns"].max()),
+        first_s=runs[0].first_s,
+        last_s=runs[-1].last_s,
+        first_ns=min(first_ns, default=None),
+        last_ns=max(last_ns, default=None),
+        runs=runs,
     )
 
 
@@ -207,29 +308,36 @@ def _stalls(lines: Lines, collections: pl.LazyFrame, shenandoah: Sequence[int]) 
     return pl.concat(parts).sort("run", "end_s", maintain_order=True)
 
 
-def _begins_late(lines: Lines) -> bool:
-    """Return whether no line of a JVM's start comes before the first collection."""
-    if lines.frame.is_empty():
-        return True
-    numbered = lines.frame["message"].str.starts_with("GC(")
-    first = numbered.arg_max() if numbered.any() else len(numbered)
-    head = lines.frame["message"].head(first or 0)
-    return not head.str.contains(r"^(?:Using [A-Z]|Version: )").any()
+def _begun(frame: pl.DataFrame) -> set[int]:
+    """Return the runs of which a line of the JVM's start comes before the first collection."""
+    message, place = pl.col("message"), pl.int_range(pl.len())
+    told = frame.group_by("run").agg(
+        start=place.filter(message.str.contains(r"^(?:Using [A-Z]|Version: )")).first(),
+        first=place.filter(message.str.starts_with("GC(")).first(),
+    )
+    return set(told.filter((pl.col("start") < pl.col("first")).fill_null(
+        pl.col("start").is_not_null()))["run"])  # fmt: skip
 
 
-def _ends_early(lines: Lines, steps: pl.DataFrame, collections: pl.DataFrame) -> bool:
-    if not lines.ends_whole:
-        return True
-    if steps.is_empty():
-        return False
-    last = steps.filter(pl.col("run") == pl.col("run").max())
-    known = collections.filter(pl.col("run") == last["run"][0])["id"]
-    return not last["id"].is_in(known.implode()).all()
+def _open_and_lost(
+    steps: pl.DataFrame, collections: pl.DataFrame
+) -> tuple[set[int], dict[int, int]]:
+    """Return the runs in which a collection has no end, and how many are lost in each run.
 
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _whole(value: object) -> int | None:
-    return int(value) if isinstance(value, int) else None
+    A JVM numbers its collections without a gap, whichever collector it has.
+    """
+    ended = collections.select("run", "id", is_ended=pl.lit(True))
+    ids = steps.select("run", "id", is_pause=pl.col("name").str.contains(r"^(?:Young|Full|Mixed)"))
+    ids = ids.group_by("run", "id").agg(pl.col("is_pause").any())
+    ids = ids.join(ended, on=["run", "id"], how="left").sort("run", "id")
+    is_open = pl.col("is_ended").is_null()
+    inner = pl.col("id") < pl.col("id").filter(~is_open).max()
+    gaps = pl.col("id").diff().fill_null(1) - 1
+    told = ids.group_by("run").agg(
+        is_open=is_open.any(),
+        # a larger gap comes from a number that was damaged
+        lost=gaps.filter(gaps <= pl.len() + _FARTHEST).sum()
+        + (is_open & inner & pl.col("is_pause")).sum(),
+    )
+    lost = {run: int(count) for run, count in told.select("run", "lost").iter_rows() if count}
+    return set(told.filter("is_open")["run"]), lost

@@ -92,7 +92,8 @@ def summarise(
 ) -> GcSummary:
     """Return the counters of a log, or of the part of it between two times of CLOCK_MONOTONIC.
 
-    A collection belongs to the window in which it ends; of its pauses counts what lies within.
+    A collection belongs to the window in which it ends; of its pauses counts what lies within. The
+    window of several runs is the sum of theirs; what is live is told of single runs only.
     ``seconds`` is the window's length where the log itself begins or ends within it. Raises
     ValueError for times without ``timenanos`` in the log, and for a window that ends before it
     begins.
@@ -118,10 +119,8 @@ def summarise(
         pauses = None
     if by_ns and low is not None and high is not None:
         window_s: float | None = (high - low) / 1e9
-    elif log.first_s is not None and log.last_s is not None:
-        window_s = log.last_s - log.first_s
     else:
-        window_s = None
+        window_s = _lasted_s(log)
     if seconds is not None:
         window_s = seconds
     stalls = within(log.stalls)
@@ -131,7 +130,7 @@ def summarise(
     longest = pauses.sort("pause_ns").tail(1) if pauses is not None and pauses.height else None
     explicit = found.filter("is_explicit")
     allocated, over_s = _allocated(found, within(log.pauses), log.facts.collector)
-    live, live_from = _live(found)
+    live, live_from = _live(found) if len(log.runs) == 1 else (None, "")
     return GcSummary(
         facts=log.facts,
         window_s=window_s,
@@ -172,7 +171,7 @@ def summarise(
         after_full_bytes=_after(found, "full"),
         after_mixed_bytes=_after(found, "mixed"),
         after_young_bytes=_after(found, "young"),
-        rise_bytes=_rise(found, live_from),
+        rise_bytes=_rise(found, live_from) if len(log.runs) == 1 else None,
         peak_used_bytes=_int(
             found.select(pl.max_horizontal("before_bytes", "after_bytes", "peak_bytes"))
             .to_series()
@@ -180,6 +179,16 @@ def summarise(
         ),
         heap_bytes=_int(found["total_bytes"].max()) or log.facts.heap_max_bytes,
     )
+
+
+def _lasted_s(log: GcLog) -> float | None:
+    """Return how long the runs of a log lasted together: what lies between them is no one's."""
+    lasted = 0.0
+    for run in log.runs:
+        if run.first_s is None or run.last_s is None:
+            return None
+        lasted += run.last_s - run.first_s
+    return lasted
 
 
 def _clipped(pauses: pl.DataFrame, low: int, high: int) -> pl.DataFrame:
@@ -200,10 +209,10 @@ def _beside_ns(found: pl.DataFrame, low: int | None, high: int | None) -> int:
         begin, end = pl.col("begin_ns").clip(low, high), pl.col("end_ns").clip(low, high)
     spans = (
         found.filter(pl.col("concurrent_ns") > 0)
-        .select(begin=begin, end=end)
+        .select("run", begin=begin, end=end)
         .drop_nulls()
-        .sort("begin")
-        .with_columns(seen=pl.col("end").cum_max().shift(1))
+        .sort("run", "begin")
+        .with_columns(seen=pl.col("end").cum_max().shift(1).over("run"))
     )
     new = pl.col("end") - pl.max_horizontal("begin", "seen")
     return round(float(spans.select(new.clip(lower_bound=0).sum()).item()))
@@ -217,6 +226,8 @@ def _allocated(
     The heap grows by it from the end of one collection to the begin of the next; collections beside
     the application tell what came meanwhile. Each size is as exact as the log's.
     """
+    if collector in ("CMS", ""):
+        return None, None  # CMS frees beside the application, and does not say how much
     if collector in ("ZGC", "Shenandoah"):
         events = found.filter(pl.col("before_bytes").is_not_null())
         if events.height and events["allocated_bytes"].null_count() and collector == "ZGC":

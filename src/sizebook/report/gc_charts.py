@@ -173,6 +173,17 @@ def summary_rows(summary: GcSummary) -> list[tuple[str, str]]:
     ]
 
 
+def run_row(summary: GcSummary) -> dict[str, str]:
+    """Return the main counters of one run among several, by the heading of each."""
+    rows = dict(summary_rows(summary))
+    columns = {
+        "collector": "collector", "window": "window", "collections": "collections",
+        "time in pauses": "overhead (time in pauses)", "longest pause": "longest pause",
+        "live": "live", "heap": "heap",
+    }  # fmt: skip
+    return {heading: rows[what] for heading, what in columns.items()}
+
+
 def gc_table(summaries: Mapping[str, GcSummary], title: str = "Counter") -> GT:
     """Return the counters of several logs side by side: a row a counter, a column a log."""
     columns = {name: [text for _, text in summary_rows(one)] for name, one in summaries.items()}

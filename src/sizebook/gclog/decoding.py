@@ -1,0 +1,162 @@
+"""Bytes of a log as text: encodings, line ends, colours, and lines that a container runtime cut.
+
+UTF-8, UTF-16 and UTF-32 are decoded, with or without byte-order marks. NUL bytes are dropped: where
+``logrotate`` copies and truncates a file that the JVM still writes, it begins with a hole of them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import polars as pl
+
+from sizebook.gclog.errors import GcLogError, refused
+
+MAX_BYTES = 2 << 30
+_CHUNK_BYTES = 16 << 20
+_PACKED = {
+    b"\x1f\x8b": "gunzip",
+    b"BZh": "bunzip2",
+    b"\xfd7zXZ": "unxz",
+    b"\x28\xb5\x2f\xfd": "unzstd",
+    b"PK\x03\x04": "unzip",
+}
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# A terminal's colours, also as rsyslog (#033), JSON (\u001b) and cat -v (^[) write the escape.
+_COLOUR = re.compile(r"(?:\x1b|#033|\\u001[bB]|\\x1b|\^\[)\[[0-9;?]*[@-~]")
+_ENDS = re.compile(r"\r+\n")
+# {"log":"text\n","stream":"stdout","time":"..."}: Docker's json-file driver; a line of more than
+# 16 KiB comes in parts, of which only the last has the \n.
+_DOCKER = re.compile(r'^(\{\s*"log":\s*")((?:[^"\\]|\\.)*)(".*"stream":\s*"(\w+)".*)$')
+# 2024-05-01T10:00:00.000000000Z stdout P text: containerd and CRI-O; F is the last part.
+_CRI = re.compile(r"^(\S+ (stdout|stderr) )([PF])( )(.*)$")
+
+
+def text_parts(file: BinaryIO) -> Iterator[str]:
+    """Give the text in parts of whole lines; the last may be without its end.
+
+    Raises GcLogError for what is no text, too long, or a line without an end.
+    """
+    decoder: codecs.IncrementalDecoder | None = None
+    rest, size = "", 0
+    while data := file.read(_CHUNK_BYTES):
+        size += len(data)
+        if size > MAX_BYTES:
+            raise GcLogError(
+                found=f"more than {MAX_BYTES >> 30} GiB",
+                expected="a log of at most so much",
+                next_step="cut it: tail -c 500M gc.log > part.log",
+            )
+        if decoder is None:
+            decoder = codecs.getincrementaldecoder(_encoding(data))(errors="replace")
+        text = rest + decoder.decode(data)
+        cut = text.rfind("\n") + 1
+        if not cut and len(text) >= _CHUNK_BYTES:
+            raise refused(f"a line of more than {_CHUNK_BYTES >> 20} MiB")
+        rest = text[cut:]
+        if cut:
+            yield _clean(text[:cut])
+    if rest := _clean(rest):
+        yield rest
+
+
+def _encoding(data: bytes) -> str:
+    for magic, unpack in _PACKED.items():
+        if data.startswith(magic):
+            raise refused("a compressed file", f"unpack it first: {unpack}")
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    head = data[:4096]
+    odd, even = head[1::2].count(0), head[::2].count(0)
+    if odd > 0.4 * len(head) and even < 0.05 * len(head):
+        return "utf-16-le"
+    if even > 0.4 * len(head) and odd < 0.05 * len(head):
+        return "utf-16-be"
+    if b"\0" in data.lstrip(b"\0")[:4096]:
+        raise refused("a binary file")
+    return "utf-8"
+
+
+def _clean(text: str) -> str:
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if "\ufeff" in text:
+        text = text.replace("\ufeff", "")
+    if "\r" in text:
+        text = _ENDS.sub("\n", text)
+    return _COLOUR.sub("", text) if "[" in text and _has_colour(text) else text
+
+
+def _has_colour(text: str) -> bool:
+    return any(mark in text for mark in ("\x1b[", "#033[", "\\u001b[", "\\u001B[", "\\x1b[", "^[["))
+
+
+def split_lines(text: str) -> pl.Series:
+    """Return the lines that are not empty; parts of one that a container runtime cut are joined."""
+    lines = pl.Series("line", [text]).str.split("\n").explode()
+    lines = lines.filter(lines != "")
+    if '"log":' in text and '"stream":' in text:
+        is_part = ~lines.str.contains(r'\n"', literal=True) & lines.str.contains(_DOCKER.pattern)
+        # other writers of such objects leave every line's end out
+        if is_part.any() and 2 * int(is_part.sum()) < len(lines):
+            return _joined(lines, is_part, _docker_part)
+    if " stdout P " in text or " stderr P " in text:
+        is_part = lines.str.contains(r"^\S+ (?:stdout|stderr) P ")
+        if is_part.any():
+            return _joined(lines, is_part, _cri_part)
+    return lines
+
+
+@dataclass(frozen=True)
+class _Part:
+    stream: str
+    before: str
+    text: str
+    after: str
+    is_last: bool
+
+
+_Take = Callable[[str], _Part | None]
+
+
+def _docker_part(line: str) -> _Part | None:
+    found = _DOCKER.match(line)
+    if found is None:
+        return None
+    return _Part(found[4], found[1], found[2], found[3], found[2].endswith(r"\n"))
+
+
+def _cri_part(line: str) -> _Part | None:
+    found = _CRI.match(line)
+    if found is None:
+        return None
+    return _Part(found[2], f"{found[1]}F ", found[5], "", found[3] == "F")
+
+
+def _joined(lines: pl.Series, is_part: pl.Series, take: _Take) -> pl.Series:
+    """Return the lines with each part put in front of the next one of its stream."""
+    whole: list[str] = []
+    held: dict[str, str] = {}
+    flags = is_part.to_list()
+    for line, part in zip(lines.to_list(), flags, strict=True):
+        found = take(line) if part or held else None
+        if found is None:
+            whole.append(line)
+            continue
+        text = held.pop(found.stream, "") + found.text
+        if found.is_last or len(text) > _CHUNK_BYTES:
+            whole.append(found.before + text + found.after)
+        else:
+            held[found.stream] = text
+    whole.extend(held.values())
+    return pl.Series("line", whole, dtype=pl.String)

@@ -1,0 +1,197 @@
+"""Logs as they come out of containers, journals, wrappers and editors: the same as a JVM's."""
+
+import json
+import random
+
+import pytest
+import witness
+
+from sizebook.gclog import GcLogError, read_gc_log, summarise
+
+WHOLE = witness.recorded("g1-17")
+TEXT = WHOLE.raw.decode()
+ROWS = TEXT.splitlines()
+OTHER = [
+    "2024-05-01 10:00:00,123 INFO  [main] org.example.App - Pause for thought",
+    "[main] INFO org.example.App - request handled",
+    "[2024-05-01 10:00:00][warn][http] slow",
+    "",
+    '{"level":"info","message":"Memory: enough"}',
+    "at java.base/java.lang.Thread.run(Thread.java:840)",
+]
+
+
+def docker(line):
+    """Return a line as Docker's json-file driver writes it: Go escapes what HTML does."""
+    text = json.dumps({"log": line + "\n", "stream": "stdout", "time": "2024-05-01T10:00:00.0Z"})
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def docker_parts(line):
+    """Return a line in two parts, between which comes one of another stream."""
+    half = len(line) // 2
+    parts = [docker(line[:half]).replace(r"\n", ""), docker("x").replace("stdout", "stderr")]
+    return "\n".join([*parts, docker(line[half:])])
+
+
+CARRIERS = {
+    "compose": lambda n, line: f"app-1  | {line}",
+    "cri": lambda n, line: f"2024-05-01T10:{n % 60:02}:00.{n:09}Z stdout F {line}",
+    "docker": lambda n, line: docker(line),
+    "docker, cut": lambda n, line: docker_parts(line) if n == 40 else docker(line),
+    "journal": lambda n, line: f"May 01 10:{n % 60:02}:00 host java[4711]: {line}",
+    "kubectl": lambda n, line: f"[pod/app-7d9/app] 2024-05-01T10:00:00.{n:09}Z {line}",
+    "wrapper": lambda n, line: f"INFO   | jvm 1    | 2015/05/03 16:12:38 | {line}",
+    "tab": lambda n, line: "\t" + line,
+    "colours": lambda n, line: f"\x1b[1;32m{line}\x1b[0m",
+    "rsyslog": lambda n, line: f"May  1 10:00:00 host app: #033[32m{line}#033[0m",
+    "other logger": lambda n, line: json.dumps({"seq": n, "message": line, "thread": f"t{n % 7}"}),
+    "logfmt": lambda n, line: f"time={n} msg={json.dumps(line)} level=info",
+    "pretty": lambda n, line: f'        "MESSAGE" : {json.dumps(line)},',
+    "file name": lambda n, line: f"gc.log.{n * 3 // len(ROWS)}:{line}",
+}
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_what_carries_the_lines_changes_nothing(carrier):
+    """Each collection, pause and safepoint is that of the log itself."""
+    raw = "".join(CARRIERS[carrier](n, line) + "\n" for n, line in enumerate(ROWS)).encode()
+    log = read_gc_log(raw)
+    assert log.collections.equals(WHOLE.log.collections)
+    assert log.pauses.equals(WHOLE.log.pauses)
+    assert log.safepoints.equals(WHOLE.log.safepoints)
+    assert log.facts == WHOLE.log.facts
+    assert log.strange_lines == (carrier == "docker, cut")
+    assert summarise(log) == summarise(WHOLE.log)
+
+
+def test_a_line_that_cri_cut_is_one():
+    """P are its first parts, F is the last; what another stream says between is not its."""
+    rows = [f"2024-05-01T10:00:00.0Z stdout F {line}" for line in ROWS]
+    line = ROWS[30]
+    rows[30] = (
+        f"2024-05-01T10:00:00.0Z stdout P {line[:20]}\n2024-05-01T10:00:00.0Z stderr F else\n"
+        f"2024-05-01T10:00:00.0Z stdout P {line[20:50]}\n"
+        f"2024-05-01T10:00:00.0Z stdout F {line[50:]}"
+    )
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    assert (log.lines, log.strange_lines) == (len(ROWS) + 1, 1)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "crlf", "hole"]
+)
+def test_encodings_and_line_ends(encoding):
+    """PowerShell's UTF-16, byte-order marks, Windows' line ends, and the hole of a copied and
+    truncated file: nothing is lost."""
+    if encoding == "crlf":
+        raw = TEXT.replace("\n", "\r\n").encode()
+    elif encoding == "hole":
+        raw = b"\0" * 70_000 + WHOLE.raw
+    else:
+        raw = TEXT.encode(encoding)
+    log = read_gc_log(raw)
+    assert log.collections.equals(WHOLE.log.collections)
+    assert (log.lines, log.strange_lines) == (WHOLE.log.lines, 0)
+    assert (log.first_s, log.is_cut) == (WHOLE.log.first_s, WHOLE.log.is_cut)
+
+
+@pytest.mark.parametrize("before", [0, 6000])
+def test_a_log_among_other_output(before):
+    """However much comes first, and more foreign lines than own ones: each is counted once."""
+    rows = OTHER[:2] * (before // 2)
+    for n, line in enumerate(ROWS):
+        rows += [line, OTHER[n % len(OTHER)], OTHER[(n + 1) % len(OTHER)]]
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    strange = before + sum(
+        bool(OTHER[(n + k) % len(OTHER)]) for n in range(len(ROWS)) for k in (0, 1)
+    )
+    assert (log.lines, log.strange_lines) == (len(ROWS) + strange, strange)
+
+
+def test_records_that_share_a_line_are_all_read():
+    """Glued lines, and lines behind what a program printed without an end of line."""
+    rows = [line + ("" if n % 3 == 0 else "\n") for n, line in enumerate(ROWS)]
+    log = read_gc_log("".join([*rows, "\n"]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    assert log.strange_lines == 0
+    rows = [f"progress {n} %...\r" * (n % 4 == 0) + line for n, line in enumerate(ROWS)]
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    assert (log.lines, log.strange_lines) == (len(ROWS), 0)
+
+
+def test_collections_whose_lines_are_damaged_are_counted():
+    """Their numbers are missing between those of the others."""
+    head = "[{0}.000s][info][gc] "
+    said = "GC({0}) Pause Young (Normal) (G1 Evacuation Pause) 53M->9M(1024M) 12.513ms"
+    rows = [head.format(0) + "Using G1"] + [(head + said).format(n) for n in range(12)]
+    rows[4], rows[8] = rows[4][:40], rows[8][60:]
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.collections.height == 10
+    assert [run.lost for run in log.runs] == [2]
+    assert log.strange_lines == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"[1.0s][info][gc] GC(0) Turbo Sweep 8M->6M(10M) 3.000ms\n", "none of which is underst"),
+        (b"[1.0s][info][gc] GC(0) Pause Init Traversal 1.000ms\n", "traversal mode"),
+        (b"app-1 | 2.1: [GC pause (G1 Evacuation Pause) (young), 0.01 secs]\n", "Java 8"),
+        (b"app-1 | hello, a Pause is due\n" * 9, "none of which tells"),
+        (b"\xfd7zXZ\0 and so on", "unxz"),
+    ],
+)
+def test_nothing_understood_is_an_error(raw, says):
+    """Never a table of zeros."""
+    with pytest.raises(GcLogError, match=says):
+        read_gc_log(raw)
+
+
+def test_a_log_without_a_collection_yet_is_one():
+    """A JVM that just started, or that never collects."""
+    for name in ("G1", "Epsilon"):
+        log = read_gc_log(f"app | [0.004s][info][gc] Using {name}\n".encode())
+        assert log.collections.is_empty()
+        assert log.facts.collector == name
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_cut_glued_carried_and_shuffled_logs_are_read_or_refused(seed):
+    """Never a traceback, and numbers that fit each other."""
+    chance = random.Random(seed)
+    name = chance.choice(["g1-17", "zgc-25", "genshen-25", "serial-25", "parallel-17"])
+    rows = witness.recorded(name).raw.decode().splitlines()
+    begin = chance.randrange(len(rows) // 2)
+    rows = rows[begin : begin + chance.randrange(2, 900)]
+    for _ in range(chance.randrange(4)):
+        n = chance.randrange(len(rows))
+        what = chance.randrange(6)
+        if what == 0:
+            rows[n] = rows[n][: chance.randrange(len(rows[n]) + 1)] + chance.choice(rows)
+        elif what == 1:
+            carry = CARRIERS[chance.choice(sorted(CARRIERS))]
+            rows = [carry(k, line) for k, line in enumerate(rows)]
+        elif what == 2:
+            rows = rows[n:] + rows[:n]
+        elif what == 3:
+            rows[n:n] = OTHER * chance.randrange(1, 30)
+        elif what == 4:
+            rows = [each for pair in zip(rows, rows[n:] + rows[:n], strict=True) for each in pair]
+        else:
+            chance.shuffle(rows)
+    text = "\n".join(rows)
+    try:
+        log = read_gc_log(text.encode(chance.choice(["utf-8", "utf-16"])))
+    except GcLogError:
+        return
+    assert 0 <= log.strange_lines <= log.lines <= text.count("\n") + 1
+    parts = log.split()
+    for table in ("collections", "pauses", "stalls", "safepoints", "workers"):
+        assert sum(getattr(one, table).height for one in parts) == getattr(log, table).height
+    found = [summarise(one) for one in parts]
+    assert sum(one.collections for one in found) == summarise(log).collections
+    assert all(one.window_s is None or one.window_s >= 0 for one in found)
