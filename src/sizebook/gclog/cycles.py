@@ -26,7 +26,7 @@ _SHENANDOAH = (
     r"|(?:Init|Final) )"
 )
 # Java 9 to 13 (``concurrentMarkSweepGeneration.cpp``, CMSPhaseAccounting)
-_CMS = r"^(?:Preclean|Abortable Preclean|Sweep|Reset)$"
+_CMS = r"^(?:Abortable Preclean|Sweep|Reset)$"
 _LATE = r"^(?:evacuation|update|(?:Init|Final) Update)"
 _FAILED = r" ?\(Evacuation Failure[^)]*\)"
 # Java 9 and 10 have G1's kinds as names: Pause Young, Initial Mark, Mixed, each with (cause); an
@@ -148,7 +148,7 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
         is_z=is_z.any(),
         is_cycle=(cycle & ended).any(),
         is_undo=(undo & ended).any(),
-        is_cms=swept_old.any(),
+        is_cms=(swept_old | ((verb == "Pause") & (name == "Initial Mark"))).any(),
         is_reset=((verb == "Concurrent") & (name == "Reset") & ended).any(),
         is_shenandoah=shenandoah.any(),
         is_swept=(

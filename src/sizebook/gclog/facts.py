@@ -40,7 +40,8 @@ _MARKS = (
     ("G1", r"^GC\([0-9]+\) (?:Pause Remark|Concurrent Mark [A-Z])"),
 )
 _GENERATIONAL = (
-    r"^GC\([0-9]+\) (?:(?:Minor|Major) (?:Garbage )?Collection|Concurrent reset \((?:Young|Old|Global)\))"
+    r"^GC\([0-9]+\) (?:(?:Minor|Major) (?:Garbage )?Collection"
+    r"|Concurrent reset \((?:Young|Old|Global)\))"
     r"|^Mode: Generational"
 )
 _SIZES = {
