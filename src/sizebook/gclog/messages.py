@@ -24,7 +24,7 @@ _STEP = (
 # GC(3) DefNew: 14598K(19648K)->0K(19648K) Eden: ...
 _GENERATION = (
     r"^GC\((?P<id>[0-9]{1,9})\) (?:DefNew|Tenured|PSYoungGen|ParOldGen|PSOldGen|ParNew|CMS): "
-    r"(?P<before>[0-9]{1,15})K\([0-9]+K\)->(?P<after>[0-9]{1,15})K\((?P<all>[0-9]{1,15})K\)"
+    r"(?P<before>[0-9]{1,15})K(?:\([0-9]+K\))?->(?P<after>[0-9]{1,15})K\((?P<all>[0-9]{1,15})K\)"
 )
 _CELL = r" +(?:-|(?P<{0}>[0-9]{{1,12}})M(?: \([0-9]+%\))?)"
 # GC(0) Y:      Used:        8M (12%)          10M (16%)          10M (16%)           8M (12%) ...
