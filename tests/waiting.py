@@ -1,11 +1,17 @@
-"""To wait for something that another process does, no longer than it takes."""
+"""To wait for something that another process does, no longer than it takes.
 
+How long that is says how busy the machine is, so the limits are minutes and only end a hang.
+"""
+
+import threading
 import time
 
 import psutil
 
+HANGS_S = 120.0
 
-def wait_until(condition, seconds=10.0):
+
+def wait_until(condition, seconds=HANGS_S):
     """Return True as soon as the condition holds, False when the time is over."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -13,6 +19,11 @@ def wait_until(condition, seconds=10.0):
             return False
         time.sleep(0.02)
     return True
+
+
+def soon(condition, act):
+    """Do something as soon as the condition holds, in a thread of its own; never if it does not."""
+    threading.Thread(target=lambda: wait_until(condition) and act(), daemon=True).start()
 
 
 def has_ended(process):
@@ -23,7 +34,7 @@ def has_ended(process):
         return True
 
 
-def still_alive(processes, seconds=20):
+def still_alive(processes, seconds=HANGS_S):
     """Return the processes that still live after a while."""
     _, alive = psutil.wait_procs(processes, timeout=seconds)
     return [process for process in alive if not has_ended(process)]

@@ -5,11 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
 import pytest
-from tests.waiting import wait_until
+from tests.waiting import HANGS_S, wait_until
 
 from sizebook.hosts import GuestHost, HostUsage
 from sizebook.hosts.agents import Endpoint
@@ -185,7 +186,7 @@ def test_it_tells_of_itself_and_of_processes(host, tmp_path):
     assert wait_until(lambda: process.log_tail() == "done")
     view = host.inside({"p": process.inner_pid, "none": 2**22})
     assert view.processes.keys() == {"p"}
-    assert 0.25 < view.processes["p"].cpu_user_s + view.processes["p"].cpu_system_s < 5
+    assert 0.25 < view.processes["p"].cpu_user_s + view.processes["p"].cpu_system_s < HANGS_S
     assert view.processes["p"].threads == 1
     assert view.processes["p"].voluntary_switches > 0
     assert view.cpu_s.keys() == {"user", "system", "idle", "iowait", "irq", "steal"}
@@ -197,9 +198,10 @@ def test_it_tells_of_itself_and_of_processes(host, tmp_path):
 
 def test_its_clock_is_read_within_its_uncertainty(host):
     """The agent here reads the same clocks: the offset is nothing, but for half a round trip."""
+    begin_ns = time.monotonic_ns()
     clock = host.clock()
     assert abs(clock.monotonic_ns) <= clock.uncertainty_ns
-    assert 0 < clock.uncertainty_ns < 50_000_000
+    assert 0 < clock.uncertainty_ns <= time.monotonic_ns() - begin_ns
     assert abs(clock.wall_ns) <= clock.uncertainty_ns + 1_000_000
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from tests.hosts.conftest import MACHINE
 from tests.hosts.ssh_server import SshServer
-from tests.waiting import wait_until
+from tests.waiting import HANGS_S, wait_until
 
 from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
@@ -252,10 +252,12 @@ def test_it_tells_what_processes_use(host, ground):
         ground.words(BURN.format(0.5) + "\nprint('done', flush=True); time.sleep(60)"),
         log=ground.scratch / host.name / "burner.log",
     )
-    assert wait_until(lambda: burner.log_tail() == "done", 30)
+    assert wait_until(lambda: burner.log_tail() == "done")
     view = host.inside({"burner": burner.inner_pid, "none": 2**22 - 1})
     assert view.processes.keys() == {"burner"}
-    assert 0.2 < view.processes["burner"].cpu_user_s + view.processes["burner"].cpu_system_s < 3
+    # Up to a tick less than it took, and no more than all CPUs could give it meanwhile.
+    used = view.processes["burner"].cpu_user_s + view.processes["burner"].cpu_system_s
+    assert 0.2 < used < HANGS_S
     assert view.processes["burner"].rss_bytes > 1_000_000
     assert 0 < view.memory_available_bytes < view.memory_total_bytes
     assert sum(view.cpu_s.values()) > 0
@@ -263,9 +265,13 @@ def test_it_tells_what_processes_use(host, ground):
 
 
 def test_its_clock_is_known(host):
-    """The wall clocks agree within a tenth of a second, and it is known how well that is known."""
+    """The wall clocks agree within a tenth of a second, and it is known how well that is known.
+
+    A reading cannot be known worse than by the time that it took.
+    """
+    begin_ns = time.monotonic_ns()
     clock = host.clock()
-    assert 0 <= clock.uncertainty_ns < 100_000_000
+    assert 0 <= clock.uncertainty_ns <= time.monotonic_ns() - begin_ns
     assert abs(clock.wall_ns) < 100_000_000 + clock.uncertainty_ns
     if host.mode not in OWN_KERNEL:
         assert abs(clock.monotonic_ns) <= clock.uncertainty_ns
@@ -437,11 +443,11 @@ def test_nothing_is_left_of_it(mode, how, tmp_path):
             for guard in [one for one in guards if any("guard.py" in w for w in one.cmdline())]:
                 guard.kill()
             harness.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGKILL)
-        harness.communicate(timeout=60)
+        harness.communicate(timeout=HANGS_S)
     assert harness.returncode == {"end": 0, "failure": 1}.get(how, harness.returncode)
     if how == "kill all":
         assert sweep(tmp_path / "guard") > 0
-    gone = wait_until(lambda: not left_of(name, tmp_path, bridge), 30)
+    gone = wait_until(lambda: not left_of(name, tmp_path, bridge))
     assert gone, left_of(name, tmp_path, bridge)
 
 

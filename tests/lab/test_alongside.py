@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from tests.waiting import HANGS_S
 
 from sizebook.lab.alongside import alongside
 
@@ -14,12 +15,12 @@ def test_tasks_run_at_once_and_are_waited_for():
     met, ended = threading.Barrier(3), []
 
     def task(over):
-        met.wait(timeout=20)
+        met.wait(timeout=HANGS_S)
         over.wait()
         ended.append(over.is_set())
 
     with alongside([task, task]):
-        met.wait(timeout=20)
+        met.wait(timeout=HANGS_S)
         assert not ended
     assert ended == [True, True]
 

@@ -4,6 +4,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.lab import disturbing
 from sizebook.lab.disturbing import disturbed
@@ -17,7 +18,7 @@ class Stack:
 
     def __init__(self, failing=False):
         self.done = []
-        self.failing = failing
+        self.failing, self.refused = failing, False
 
     def kill(self, name):
         self.done.append(("kill", name))
@@ -33,6 +34,7 @@ class Stack:
 
     def start_again(self, name):
         if self.failing:
+            self.refused = True
             raise TrialError(found="no", expected="yes", next_step="again")
         self.done.append(("start", name))
 
@@ -47,9 +49,7 @@ def one(at_s, action="restart", node="app-1"):
 
 
 def wait_for(events, count):
-    deadline = time.monotonic() + 5
-    while len(events) < count and time.monotonic() < deadline:
-        time.sleep(0.001)
+    assert wait_until(lambda: len(events) >= count)
 
 
 def test_events_are_done_after_their_times_and_in_order():
@@ -82,10 +82,11 @@ class Host:
     """Notes what is started on it, and that it is stopped."""
 
     def __init__(self):
-        self.running = []
+        self.running, self.begun = [], []
 
     def start(self, name, command, *, log, cpus=()):
-        self.running.append((name, command[-1], tuple(cpus)))
+        self.begun.append((name, command[-1], tuple(cpus)))
+        self.running.append(self.begun[-1])
         return self.running[-1]
 
     def stop(self, process, grace_s):
@@ -95,21 +96,19 @@ class Host:
 @pytest.mark.parametrize(("cpus", "names"), [((0, 1), ["spike-0", "spike-1"]), ((), ["spike"])])
 def test_a_spike_computes_on_the_nodes_cpus_until_it_is_over(tmp_path, cpus, names):
     """One foreign process a CPU; none is left when the spike, or the load, has ended."""
-    host = Host()
-    stack = SimpleNamespace(folder=tmp_path, node=lambda _: SimpleNamespace(host=host, cpus=cpus))
     for for_s in (0.05, 3600.0):
+        host = Host()
+        node = SimpleNamespace(host=host, cpus=cpus)
+        stack = SimpleNamespace(folder=tmp_path, node=lambda _, node=node: node)
         spike = Disturbance(at_s=0.0, action="spike", node="app-1", for_s=for_s, cpu_share=0.6)
-        seen, events = [], []
+        events = []
         with disturbed(stack, spec(spike), time.monotonic_ns(), events):
-            deadline = time.monotonic() + 5
-            while len(seen) < len(names) and time.monotonic() < deadline:
-                seen = list(host.running)
-                time.sleep(0.001)
+            wait_for(host.begun, len(names))
             if for_s < 1:
                 wait_for(events, 1)
-        assert [name for name, _, _ in seen] == names
-        assert {share for _, share, _ in seen} == {"0.6"}
-        assert sum((c for _, _, c in seen), ()) == cpus
+        assert [name for name, _, _ in host.begun] == names
+        assert {share for _, share, _ in host.begun} == {"0.6"}
+        assert sum((c for _, _, c in host.begun), ()) == cpus
         assert (host.running, [event.action for event in events]) == ([], ["spike"])
 
 
@@ -174,14 +173,21 @@ def test_a_node_is_drained_in_good_order(action):
 
 def test_nothing_can_be_drained_without_a_balancer():
     """The trial fails with the reason."""
-    stack = Stack()
-    stack.balancer = None
+
+    class Alone(Stack):
+        asked = False
+
+        @property
+        def balancer(self):
+            self.asked = True
+
+    stack = Alone()
     drain = Disturbance(at_s=0.0, action="drain", node="app-1")
     with (
         pytest.raises(TrialError, match="no balancer"),
         disturbed(stack, spec(drain), time.monotonic_ns(), []),
     ):
-        time.sleep(0.2)
+        wait_until(lambda: stack.asked)
 
 
 def test_what_is_not_due_yet_is_left_undone():
@@ -194,9 +200,9 @@ def test_what_is_not_due_yet_is_left_undone():
 
 def test_a_node_that_does_not_come_back_fails_the_trial():
     """The reason is the node's, raised where the trial is run."""
-    refused = pytest.raises(TrialError, match="no; expected yes")
-    with refused, disturbed(Stack(failing=True), spec(one(0.0)), time.monotonic_ns(), []):
-        time.sleep(0.2)
+    refused, stack = pytest.raises(TrialError, match="no; expected yes"), Stack(failing=True)
+    with refused, disturbed(stack, spec(one(0.0)), time.monotonic_ns(), []):
+        wait_until(lambda: stack.refused)
 
 
 def test_paging_goes_on_for_its_time(monkeypatch):
@@ -214,7 +220,8 @@ def test_paging_goes_on_for_its_time(monkeypatch):
 
 def test_a_heap_without_a_file_fails_the_trial(monkeypatch):
     """A paging trial that took nothing must not pass for one that paged."""
-    monkeypatch.setattr(disturbing, "page_out", lambda pid: 0)
+    asked = []
+    monkeypatch.setattr(disturbing, "page_out", lambda pid: asked.append(pid) or 0)
     stack = Stack()
     stack.node = lambda name: SimpleNamespace(process=SimpleNamespace(pid=7))
     paging = Disturbance(at_s=0.0, action="page-out", node="app-1", for_s=1.0)
@@ -222,7 +229,7 @@ def test_a_heap_without_a_file_fails_the_trial(monkeypatch):
         pytest.raises(TrialError, match="no heap in a file"),
         disturbed(stack, spec(paging), time.monotonic_ns(), []),
     ):
-        time.sleep(0.2)
+        wait_until(lambda: asked)
 
 
 def test_several_are_done_at_the_same_time(tmp_path):
@@ -233,9 +240,7 @@ def test_several_are_done_at_the_same_time(tmp_path):
     )
     spikes = [Disturbance(at_s=0.0, action="spike", node=name, for_s=3600.0) for name in hosts]
     with disturbed(stack, spec(*spikes), time.monotonic_ns(), []):
-        deadline = time.monotonic() + 5
-        while not all(host.running for host in hosts.values()) and time.monotonic() < deadline:
-            time.sleep(0.001)
+        wait_until(lambda: all(host.running for host in hosts.values()))
         assert all(len(host.running) == 1 for host in hosts.values())
     assert not any(host.running for host in hosts.values())
 

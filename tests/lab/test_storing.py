@@ -44,8 +44,15 @@ FILLED = collected(
 
 @pytest.fixture
 def counts(monkeypatch):
-    """Return a list of what counting finds in turn; the last one stays."""
-    told = []
+    """Return a list of what counting finds in turn; the last one stays. Time passes in sleep."""
+    told, now_s = [], 100.0
+
+    def sleep(seconds):
+        nonlocal now_s
+        now_s += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: now_s, sleep=sleep)
+    monkeypatch.setattr(storing, "time", clock)
     monkeypatch.setattr(
         storing, "count_rows", lambda *_: told.pop(0) if len(told) > 1 else dict(told[0])
     )
@@ -57,7 +64,7 @@ def test_as_many_rows_are_waited_for_as_acknowledged_requests_leave(counts):
     counts += [{"thing": 10}, {"thing": 59}, {"thing": 60}, {"thing": 99}]
     chunked = spec({"thing": Stored(request="fill", each=50)})
     facts = storing.await_stored(None, chunked, {"thing": 10}, FILLED)
-    assert 0 < facts["stored_wait_s"] < 30
+    assert facts["stored_wait_s"] == pytest.approx(2 * storing._LOOK_EVERY_S)
     assert counts == [{"thing": 99}]
 
 

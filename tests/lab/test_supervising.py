@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.lab.supervising import supervised, unexpected_ending
 from sizebook.model.errors import TrialError
@@ -61,10 +62,7 @@ def spec(*heaps_mib, rest_s=0.0):
 
 
 def until(condition):
-    deadline = time.monotonic() + 5
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert condition()
+    assert wait_until(condition)
 
 
 def told(events):

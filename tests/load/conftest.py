@@ -92,6 +92,9 @@ class CountingServer:
         self.answers: dict[str, Callable[[bytes], bytes]] = {}
         self.writers: list[asyncio.StreamWriter] = []
         """Of each connection."""
+        self.frozen_ns = (0, 0)
+        """When it stood still, from and to; CLOCK_MONOTONIC."""
+        self._freeze: tuple[int, float] | None = None
         self.paths: Counter[str] = Counter()
         """How often each path was asked for, without its query."""
         self._loop = asyncio.new_event_loop()
@@ -99,22 +102,19 @@ class CountingServer:
         self.port = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert self._started.wait(5)
+        assert self._started.wait(60)
         self.url = f"http://127.0.0.1:{self.port}"
 
-    def freeze_at(self, monotonic_s: float, length_s: float) -> None:
-        """Stop the whole server for a while, as a long garbage collection would."""
+    def freeze_at(self, request: int, length_s: float) -> None:
+        """Stop the whole server at a request, as a long garbage collection would.
 
-        def arrange() -> None:
-            self._loop.call_at(
-                self._loop.time() + monotonic_s - time.monotonic(), time.sleep, length_s
-            )
-
-        self._loop.call_soon_threadsafe(arrange)
+        It answers that request and all later ones after ``frozen_ns``, which is exact.
+        """
+        self._freeze = request, length_s
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(60)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -140,6 +140,10 @@ class CountingServer:
                 head = await reader.readuntil(b"\r\n\r\n")
                 path = head.split(b" ", 2)[1].decode()
                 self.requests += 1
+                if self._freeze is not None and self.requests == self._freeze[0]:
+                    begin_ns = time.monotonic_ns()
+                    time.sleep(self._freeze[1])
+                    self.frozen_ns = begin_ns, time.monotonic_ns()
                 bare = path.partition("?")[0]
                 self.paths[bare] += 1
                 if bare in self.answers:

@@ -170,7 +170,7 @@ def test_all_transactions_are_done_and_none_fails(own, office, tmp_path):
 
 def test_clerks_begin_where_others_are_at_work(own, office, tmp_path):
     """Of a piece of business only what later transactions need is done before the first pause."""
-    collected = work(own, office, tmp_path, users=40, measured_s=2.0, session_transactions=100_000)
+    collected = work(own, office, tmp_path, users=40, measured_s=4.0, session_transactions=100_000)
     assert collected.facts.failed == 0
     rows = collected.requests.sort("start_ns").with_columns(pl.col("name").cast(pl.String))
     first = rows.group_by("user").agg(pl.col("iteration").first(), pl.col("name"))

@@ -7,7 +7,9 @@ from time import monotonic_ns
 import gevent
 import numpy as np
 import pytest
+from tests.waiting import HANGS_S
 
+from sizebook.load import clock as clock_module
 from sizebook.load.clock import MAX_LEAD_NS, Clock, Lead, SpinAlarm, make_alarm
 
 
@@ -19,7 +21,7 @@ def clock(request):
 
 
 def test_never_early_and_in_order(clock):
-    """Sleepers wake in the order of their times, none before its time, most within a ms."""
+    """Sleepers wake in the order of their times, none before its time."""
     woken = []
 
     def sleep(index, due_ns):
@@ -30,9 +32,7 @@ def test_never_early_and_in_order(clock):
     order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
     gevent.joinall([gevent.spawn(sleep, k, begin_ns + k * 3_333_333) for k in order])
     assert [index for index, _ in woken] == sorted(order)
-    lateness = sorted(late for _, late in woken)
-    assert lateness[0] >= 0
-    assert lateness[5] < 5_000_000
+    assert min(late for _, late in woken) >= 0
 
 
 def test_the_past_is_no_wait(clock):
@@ -47,7 +47,7 @@ def test_everybody_can_be_woken(clock):
     gevent.sleep(0.01)
     sleepers[0].kill()
     gevent.get_hub().loop.run_callback(clock.wake_all)
-    assert len(gevent.joinall(sleepers, timeout=1)) == 3
+    assert len(gevent.joinall(sleepers, timeout=HANGS_S)) == 3
 
 
 def test_killed_sleeper_does_not_stop_the_others(clock):
@@ -56,7 +56,7 @@ def test_killed_sleeper_does_not_stop_the_others(clock):
     second = gevent.spawn(clock.sleep_until, monotonic_ns() + 20_000_000)
     gevent.sleep(0.001)
     first.kill()
-    assert gevent.joinall([second], timeout=1)
+    assert gevent.joinall([second], timeout=HANGS_S)
 
 
 class SlowAlarm:
@@ -90,27 +90,35 @@ def test_the_lead_stays_within_bounds(early):
     assert lead.ns == (0 if early else MAX_LEAD_NS)
 
 
-def test_the_alarm_rings_before_the_time_and_nobody_wakes_before_it():
+def test_the_alarm_rings_before_the_time_and_nobody_wakes_before_it(monkeypatch):
     """What is left of the lead is waited for, by one sleeper a call."""
+    now_ns = 10**9
+
+    def passing():
+        nonlocal now_ns
+        now_ns += 100  # as much time as a look at the clock takes
+        return now_ns
+
+    monkeypatch.setattr(clock_module, "monotonic_ns", passing)
     alarms = []
     clock = Clock(lambda call: alarms.append(SlowAlarm(call)) or alarms[0])
     for _ in range(100):
         clock._lead.learn(early=False)
     lead_ns = clock._lead.ns
-    due_ns = monotonic_ns() + 50_000_000
+    due_ns = now_ns + 50_000_000
     woken = []
     for at_ns in (due_ns, due_ns + 1):
-        gevent.spawn(lambda at_ns=at_ns: (clock.sleep_until(at_ns), woken.append(monotonic_ns())))
+        gevent.spawn(lambda at_ns=at_ns: (clock.sleep_until(at_ns), woken.append(passing())))
     gevent.sleep(0)
     assert alarms[0].due_ns == due_ns - lead_ns
     loop = gevent.get_hub().loop
     loop.run_callback(alarms[0].call)  # for a sleeper that is gone: much too early
     gevent.sleep(0)
     assert (woken, clock._lead.ns) == ([], lead_ns)
-    while monotonic_ns() < due_ns - lead_ns:
-        pass
+    now_ns = due_ns - lead_ns
     loop.run_callback(alarms[0].call)
     gevent.sleep(0.001)
+    assert due_ns <= woken[0] <= due_ns + 1_000  # the clock was looked at until then
     loop.run_callback(alarms[0].call)
     gevent.sleep(0.001)
     assert len(woken) == 2

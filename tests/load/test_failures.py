@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import HANGS_S, soon, wait_until
 
 from sizebook.load.control import Generator
 from sizebook.model.errors import TrialError, UsageError
@@ -94,11 +95,12 @@ def test_mistakes_found_in_the_trial(generator, locustfiles, server, tmp_path, t
                                      message):  # fmt: skip
     """An exception of the scenario ends the trial early and says where it was raised."""
     (locustfiles / "broken.py").write_text(text)
-    generator.prepare(profile(arrivals, measured_s=20), {"app": server.url}, tmp_path)
+    planned_s = 600
+    generator.prepare(profile(arrivals, measured_s=planned_s), {"app": server.url}, tmp_path)
     begin = time.monotonic()
     with pytest.raises(TrialError, match=message):
         generator.run()
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < planned_s
 
 
 def test_locustfiles_come_from_their_folder_only(generator, server, tmp_path):
@@ -121,7 +123,7 @@ def fresh(host, locustfiles, tmp_path):
 
 def ends(pid: int) -> bool:
     try:
-        psutil.Process(pid).wait(5)
+        psutil.Process(pid).wait(HANGS_S)
     except psutil.NoSuchProcess:
         pass
     except psutil.TimeoutExpired:
@@ -167,15 +169,15 @@ def test_an_interrupted_lab_ends_the_generator(fresh, server, tmp_path, kind):
 def test_a_trial_can_be_ended_early(fresh, server, tmp_path):
     """What was recorded is kept, phases end where the trial did, accounting closes."""
     fresh.prepare(
-        profile(OpenArrivals(kind="poisson", rate_per_s=200), measured_s=30),
+        profile(OpenArrivals(kind="poisson", rate_per_s=200), measured_s=600),
         {"app": server.url},
         tmp_path,
     )
-    threading.Timer(0.6, fresh.stop_trial).start()
+    soon(lambda: server.requests > 20, fresh.stop_trial)
     collected = fresh.run()
     facts = collected.facts
     assert collected.stopped_early
-    assert facts.wall_s < 2
+    assert facts.wall_s < 600
     assert facts.issued == facts.completed + facts.failed + facts.dropped
     assert facts.completed + facts.failed == server.requests > 0
     assert collected.phases[-2].end_ns == collected.phases[-1].begin_ns
@@ -184,16 +186,16 @@ def test_a_trial_can_be_ended_early(fresh, server, tmp_path):
 @pytest.mark.parametrize("how", ["terminate", "close its input"])
 def test_the_process_ends_promptly(fresh, server, tmp_path, how):
     """Whether told by a signal or by the end of its input, in the midst of a trial."""
-    fresh.prepare(profile(measured_s=30), {"app": server.url}, tmp_path)
+    fresh.prepare(profile(measured_s=600), {"app": server.url}, tmp_path)
     process = fresh.process
     process.stdin.write('{"go":{}}\n')
     process.stdin.flush()
-    time.sleep(0.3)
+    assert wait_until(lambda: server.requests > 0)
     if how == "terminate":
         os.kill(process.pid, signal.SIGTERM)
     else:
         process.stdin.close()
-    assert process.wait(2.0) is not None
+    assert process.wait(HANGS_S) is not None
 
 
 def test_a_generator_that_cannot_start(host, tmp_path):

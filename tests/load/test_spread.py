@@ -112,11 +112,13 @@ def test_they_carry_the_schedule_once_from_one_moment_on(bench):
 def test_clocks_are_read_before_and_after(bench):
     """They are one kernel's here, so that each reading is wrong by no more than it says."""
     group, _ = carried(bench, profile(ClosedLoop(users=4)), "clocks")
+    begin_ns = time.monotonic_ns()
     collected = group.run()
+    whole_ns = time.monotonic_ns() - begin_ns
     assert set(collected.clocks) == {"load1", "load2"}
     for readings in collected.clocks.values():
         for reading in readings:
-            assert abs(reading.monotonic_ns) <= reading.uncertainty_ns < 100_000_000
+            assert abs(reading.monotonic_ns) <= reading.uncertainty_ns < whole_ns
 
 
 def test_they_are_watched_where_they_run(bench):
@@ -137,12 +139,12 @@ def test_they_are_watched_where_they_run(bench):
 
 
 def test_a_load_is_ended_early_and_keeps_its_rows(bench):
-    long = Phases(warmup_s=0.0, measured_s=60.0, drain_s=1.0)
+    long = Phases(warmup_s=0.0, measured_s=600.0, drain_s=1.0)
     group, _ = carried(bench, profile(phases=long), "early")
     begin = time.monotonic()
     collected = group.run(lambda _: group.stop_trial())
     assert collected.stopped_early
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < long.measured_s
     assert collected.facts.completed == collected.requests.height > 0
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import psutil
 import pytest
+from tests.waiting import HANGS_S, soon
 
 from sizebook.hosts.local import usable_cpus
 from sizebook.load.control import lead_ns
@@ -59,7 +60,7 @@ class Clerk(SharedBatch):
         pass
 """
 SHORT = Phases(ramp_s=0.1, warmup_s=0.1, measured_s=0.4, drain_s=1.0)
-LONG = Phases(warmup_s=0.1, measured_s=30, drain_s=0.5)
+LONG = Phases(warmup_s=0.1, measured_s=600, drain_s=0.5)
 
 
 def profile(arrivals=None, phases=SHORT, workers=2, text=PAGE, **more) -> tuple[str, LoadProfile]:
@@ -97,7 +98,7 @@ def fresh(host, locustfiles, tmp_path):
 
 def all_end(pids: list[int]) -> bool:
     processes = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
-    return not psutil.wait_procs(processes, timeout=5)[1]
+    return not psutil.wait_procs(processes, timeout=HANGS_S)[1]
 
 
 def test_two_workers_carry_the_schedule_once(pair, locustfiles, server, tmp_path):
@@ -198,7 +199,7 @@ def test_an_early_end_ends_all(pair, locustfiles, server, tmp_path):
     """What was recorded is kept; phases and accounting are those of one trial."""
     order = profile(OpenArrivals(kind="poisson", rate_per_s=200, users=20), phases=LONG)
     prepared(pair, locustfiles, server.url, tmp_path, order)
-    threading.Timer(0.6, pair.stop_trial).start()
+    soon(lambda: server.requests > 20, pair.stop_trial)
     collected = pair.run()
     facts = collected.facts
     assert collected.stopped_early
@@ -215,7 +216,7 @@ def test_a_killed_worker_ends_the_others(fresh, locustfiles, server, tmp_path):
     """The trial fails with what happened to that worker, and no process is left."""
     group, pids = fresh
     prepared(group, locustfiles, server.url, tmp_path, profile(phases=LONG))
-    threading.Timer(0.5, os.kill, (pids[1], signal.SIGKILL)).start()
+    soon(lambda: server.requests > 0, lambda: os.kill(pids[1], signal.SIGKILL))
     with pytest.raises(TrialError, match=r"ended by itself \(exit code -9\)") as caught:
         group.run()
     assert "generator-2.log" in str(caught.value)
@@ -262,7 +263,7 @@ def test_ctrl_c_ends_all(fresh, locustfiles, server, tmp_path):
     """A real SIGINT, as the terminal sends it, in the midst of a trial."""
     group, pids = fresh
     prepared(group, locustfiles, server.url, tmp_path, profile(phases=LONG))
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    soon(lambda: server.requests > 0, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         group.run()
     assert group.processes == ()

@@ -4,10 +4,10 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts.memberships import Group, Groups, cpu_limit, find_groups, memory_limit
 from sizebook.probes.base import Unavailable
@@ -229,20 +229,23 @@ def test_a_busy_loop_under_half_a_cpu_is_throttled():
         groups = find_groups(loop.pid)
         assert groups.cpu == group and cpu_limit(group) == 0.5
         probe = CgroupProbe("cgroup/all", groups)
-        deadline = time.monotonic() + 60
         found = {}
-        while not found.get("cgroup_throttled_s") and time.monotonic() < deadline:
-            time.sleep(0.05)
-            found = {one.metric: one.value for one in probe.sample()}
+
+        def throttled():
+            found.update({one.metric: one.value for one in probe.sample()})
+            return found.get("cgroup_throttled_s")
+
+        assert wait_until(throttled)
         assert 0 < found["cgroup_throttled_periods"] <= found["cgroup_periods"]
         assert found["cgroup_throttled_s"] > 0 and found["cgroup_cpu_limit"] == 0.5
     finally:
         if loop is not None:
             loop.kill()
             loop.wait()
-        for _ in range(100):
+
+        def removed():
             with contextlib.suppress(OSError):
                 group.folder.rmdir()
-                break
-            time.sleep(0.05)
-    assert not group.folder.exists()
+            return not group.folder.exists()
+
+        assert wait_until(removed)

@@ -5,11 +5,11 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.model.deployment import DatabaseRole
 from sizebook.probes.base import Unavailable
@@ -72,9 +72,8 @@ def test_counts_of_a_known_load(cluster):
         for number in range(50):
             client.execute("insert into t values (%s)", [number])
         during = read(probe)
-    deadline = time.monotonic() + 10
-    while (after := read(probe))["rows_inserted"] == before["rows_inserted"]:
-        assert time.monotonic() < deadline
+    assert wait_until(lambda: read(probe)["rows_inserted"] > before["rows_inserted"])
+    after = read(probe)
     probe.detach()
     assert after["rows_inserted"] - before["rows_inserted"] >= 50
     assert after["commits_total"] - before["commits_total"] >= 51
@@ -100,9 +99,7 @@ def test_waiting_back_ends_are_seen(cluster):
         pid = other.info.backend_pid
         sent = other.pgconn
         sent.send_query(b"select * from held")
-        deadline = time.monotonic() + 10
-        while read(probe)["backends_waiting/Lock"] == 0:
-            assert time.monotonic() < deadline
+        assert wait_until(lambda: read(probe)["backends_waiting/Lock"] > 0)
         holder.execute("select pg_cancel_backend(%s)", [pid])
         while sent.get_result() is not None:
             pass
@@ -118,9 +115,7 @@ def test_a_family_of_back_ends(cluster):
         back_end = Path("/proc") / str(client.info.backend_pid)
         client.execute("select count(*) from generate_series(1, 1500000)")
         assert back_end.exists() and read(probe)["processes"] >= 2
-    deadline = time.monotonic() + 10
-    while back_end.exists():
-        assert time.monotonic() < deadline
+    assert wait_until(lambda: not back_end.exists())
     after = read(probe)
     spent = sum(after[m] - before[m] for m in ("cpu_user_s", "cpu_system_s"))
     assert spent >= 0.05

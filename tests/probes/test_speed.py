@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from tests.waiting import HANGS_S
 
 from sizebook.hosts.local import usable_cpus
 from sizebook.probes import speed
@@ -19,7 +20,7 @@ def read(probe):
 
 
 def wait_for(probe, metric, least):
-    end = time.monotonic() + 30
+    end = time.monotonic() + HANGS_S
     while (found := read(probe))[metric] < least:
         assert time.monotonic() < end, found
         time.sleep(0.02)
@@ -97,7 +98,7 @@ def test_a_sampler_ends_it(cpu):
     """As a context: it works from the first snapshot on, and has stopped behind it."""
     before = threading.active_count()
     with Sampler([SpeedProbe((cpu,), interval_s=0.1)]) as sampler:
-        end = time.monotonic() + 30
+        end = time.monotonic() + HANGS_S
         while (sampler.latest("speed", f"speed_pieces/{cpu}") or 0) < 3:
             assert time.monotonic() < end
             time.sleep(0.05)

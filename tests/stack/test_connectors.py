@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.lab.deployments import connector_stack
@@ -140,16 +141,14 @@ def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(connected):
     threads = [threading.Thread(target=sender, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
-    time.sleep(0.7)
+    assert wait_until(lambda: list(told.values()).count(200) > 20)
     connected.kill("app-1")
     time.sleep(0.3)
     connected.start_again("app-1")
     over.set()
     for thread in threads:
         thread.join()
-    deadline = time.monotonic() + 60
-    while ask(connected, "select gid from pg_prepared_xacts") and time.monotonic() < deadline:
-        time.sleep(0.2)
+    wait_until(lambda: not ask(connected, "select gid from pg_prepared_xacts"))
     assert ask(connected, "select gid from pg_prepared_xacts") == []
     stored = {row[0] for row in ask(connected, "select id from connector_message")}
     acknowledged = {message for message, status in told.items() if status == 200}

@@ -6,6 +6,7 @@ import time
 import polars as pl
 import pytest
 from tests.stack.part_stack import ask, load, started
+from tests.waiting import wait_until
 
 from sizebook.lab.deployments import pages_stack, xml_stack
 from sizebook.lab.placement import place
@@ -17,6 +18,7 @@ CLERKS = PacedUsers(
         PacedGroup(users=4, period_s=0.2, name="background"),
     )
 )
+MOST_USERS = 12
 CASES = {
     "xml": (
         xml_stack(place(), total_heap_mib=256),
@@ -36,6 +38,12 @@ def stored(stack):
     return ask(stack, "select count(*) from document")[0][0]
 
 
+def more_rows(stack, count):
+    """Wait for that many more: of each user at least one that it began, and finished, meanwhile."""
+    before = stored(stack)
+    wait_until(lambda: stored(stack) > before + count)
+
+
 @pytest.mark.parametrize("part", CASES)
 def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
     """Stored is what was acknowledged, and at most what lost its answer on the way besides."""
@@ -45,22 +53,19 @@ def test_what_was_acknowledged_is_there(part, tmp_path, tmp_path_factory):
         over = threading.Event()
 
         def disturb():
-            given_up = time.monotonic() + 30
-            while stored(stack) == 0 and time.monotonic() < given_up:  # the load has not begun
-                time.sleep(0.1)
-            time.sleep(0.5)
+            more_rows(stack, 2 * MOST_USERS)
             times.append(time.monotonic_ns())
             try:
                 stack.kill("app-1")
                 stack.start_again("app-1")
                 times.append(time.monotonic_ns())
-                time.sleep(2.0)
+                more_rows(stack, 2 * MOST_USERS)
             finally:
                 over.set()
 
         thread = threading.Thread(target=disturb)
         thread.start()
-        collected = load(stack, tmp_path, locustfile, users, settings, 120.0, over)
+        collected = load(stack, tmp_path, locustfile, users, settings, 600.0, over)
         thread.join()
         sent = collected.requests.filter(pl.col("name").cast(pl.String) == name).with_columns(
             pl.col("error").cast(pl.String)

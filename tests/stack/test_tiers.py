@@ -1,16 +1,17 @@
 """Tiers: roles on hosts with a network of their own, and nothing of them left, whatever happens."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 from tests.stack.part_stack import PROJECT, load, started
+from tests.waiting import HANGS_S, wait_until
 
 from sizebook.lab import app_stack, null_server, place
 from sizebook.model.deployment import HostSpec
@@ -23,7 +24,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def tiers(apps=("web1", "web2")):
+APPS = ("web1", "web2")
+
+
+def tiers(apps=APPS):
     """Return app nodes on hosts of their own, database and balancer on theirs, linked."""
     here = place()
     names = (*apps, "db", "front")
@@ -53,7 +57,39 @@ def test_every_role_is_where_it_was_put(stack):
             "select distinct host(client_addr) from pg_stat_activity where client_addr is not null"
         ).fetchall()
     assert {one for (one,) in seen} == {stack.hosts[name].address for name in ("web1", "web2")}
-    assert all(0 < host.boot_s["all"] < 5 for host in stack.hosts.values())
+    assert all(host.boot_s["all"] > 0 for host in stack.hosts.values())
+
+
+@contextlib.contextmanager
+def suspended(stack):
+    """Let no node do anything within this context."""
+    for node in stack.nodes:
+        node.process.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for node in stack.nodes:
+            node.process.signal(signal.SIGCONT)
+
+
+def links_at_rest(stack):
+    """Return what the app has sent to the database, and the database received, by both ends.
+
+    The two counts are read one after the other, so they are those of one moment only while nobody
+    sends: the nodes stand still, and nothing is under way when two readings are the same.
+    """
+    readings = []
+
+    def is_quiet():
+        hosts = stack.hosts
+        sent = {(app, "db"): hosts[app].links["db"].use().sent_bytes for app in APPS}
+        received = {("db", app): hosts["db"].links[app].use().received_bytes for app in APPS}
+        readings.append(sent | received)
+        return len(readings) > 5 and readings[-1] == readings[-5]
+
+    with suspended(stack):
+        assert wait_until(is_quiet)
+    return readings[-1]
 
 
 def test_they_are_watched_as_hosts_and_as_processes(stack, tmp_path):
@@ -61,7 +97,9 @@ def test_they_are_watched_as_hosts_and_as_processes(stack, tmp_path):
     sampler = Sampler(stack_probes(stack))
     sampler.attach()
     sampler.snapshot()
+    before = links_at_rest(stack)
     collected = load(stack, tmp_path, "flight.py", 2, {})
+    after = links_at_rest(stack)
     sampler.snapshot()
     sampler.stop()
     rows = sampler.frame().to_dicts()
@@ -78,9 +116,10 @@ def test_they_are_watched_as_hosts_and_as_processes(stack, tmp_path):
 
     for app in ("web1", "web2"):
         assert risen("local", f"cgroup/{app}", "cgroup_cpu_s") > 0
-        to_db = risen(app, f"link/{app}", "link_sent_bytes/db")
-        assert to_db > 0
-        assert risen("db", "link/db", f"link_received_bytes/{app}") == to_db
+        assert risen(app, f"link/{app}", "link_sent_bytes/db") > 0
+        assert risen("db", "link/db", f"link_received_bytes/{app}") > 0
+        sent, received = (after[end] - before[end] for end in ((app, "db"), ("db", app)))
+        assert 0 < sent == received
     assert risen("local", "cgroup/db", "cgroup_cpu_s") > 0
     assert risen("front", "link/front", "link_sent_bytes/shared") > 0
     assert risen("local", "link/local", "link_received_bytes/shared") > 0
@@ -95,12 +134,15 @@ def test_a_host_is_limited_while_it_runs(stack):
     host = stack.hosts["web1"]
     host.set_limits(0.05, None, ())
     before = host.outside()
-    for _ in range(30):
-        stack.nodes[0].answers()
-        if host.outside().throttled_periods > before.throttled_periods:
-            break
-    host.set_limits(None, None, ())
-    assert host.outside().throttled_periods > before.throttled_periods
+    try:
+        assert wait_until(
+            lambda: (
+                stack.nodes[0].answers() is None
+                or host.outside().throttled_periods > before.throttled_periods
+            )
+        )
+    finally:
+        host.set_limits(None, None, ())
 
 
 def test_a_killed_node_comes_back_on_its_host(stack):
@@ -150,12 +192,10 @@ def test_nothing_is_left_of_tiers(how, tmp_path_factory, stack):
         if how != "failure":
             assert left_of(apps, folder)
             harness.send_signal(how)
-        harness.communicate(timeout=60)
+        harness.communicate(timeout=HANGS_S)
     assert harness.returncode != 0
-    deadline = time.monotonic() + 30
-    while (left := left_of(apps, folder)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == []
+    wait_until(lambda: not left_of(apps, folder))
+    assert left_of(apps, folder) == []
     assert stack.endings() == ()
 
 
