@@ -1,6 +1,6 @@
 # The command line does the work; these are its short names. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lab chapter build pdf audit publish doctor bench clean lint
+.PHONY: help setup book test quick lab chapter build pdf audit publish doctor bench clean lint
 
 PROFILE ?= quick
 # FROM=published takes what came with the book: no Java, no database, nothing is measured.
@@ -45,8 +45,11 @@ publish: setup  ## put the own run into a round: make publish ROUND=2026-01-31 A
 lab: setup  ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter lab --notebook-dir=. $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
-test: setup  ## run every test: lint, types, Java, Python, smoke run, site in a browser
+test: setup  ## run every test, or those that are named: make test ARGS=tests/stats
 	@bash tests/run.sh $(ARGS)
+
+quick: setup  ## check style and types, run the tests without JVM, database, browser, root, load, site
+	@bash tests/run.sh --quick $(ARGS)
 
 lint: setup  ## check style and types only
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -14,6 +14,8 @@ from synthetic_bundles import MakeBundle, write_synthetic
 from sizebook.store import Bundle
 from sizebook.store.lock import NOT_ALONE
 
+pytest_plugins = ["tests.needs", "tests.lanes"]
+
 # What a shell without job control starts in the background ignores Ctrl-C, and so would all that
 # the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

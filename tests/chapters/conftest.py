@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sizebook.book.chapters import find_chapters, get_chapter
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -17,7 +19,7 @@ class Copy:
     def __init__(self, root):
         self.root = root
 
-    def sizebook(self, *arguments, env=None, check=None, timeout=600):
+    def sizebook(self, *arguments, env=None, check=None, timeout=1800):
         """Run the command line in the copy; ``check`` is the exit code that is expected."""
         done = subprocess.run(
             [sys.executable, "-m", "sizebook.cli", *arguments],
@@ -40,8 +42,46 @@ class Copy:
         """Return the folder of a chapter's bundles."""
         return self.root / "data" / "runs" / chapter
 
+    def page(self, chapter):
+        """Return where the executed notebook of a chapter is."""
+        return self.root / "book" / "chapters" / f"{chapter}.ipynb"
 
-def make_copy(folder: Path) -> Copy:
+
+class Measured(Copy):
+    """A copy that runs the smoke profile of a chapter when somebody asks for what it left."""
+
+    def __init__(self, root):
+        super().__init__(root)
+        self.first_run = None
+        """What running all chapters printed, if they were run in one go."""
+        self._measured = set()
+        self._chapters = {chapter.id for chapter in find_chapters(root)}
+
+    def runs(self, chapter):
+        self._measure(chapter)
+        return super().runs(chapter)
+
+    def page(self, chapter):
+        self._measure(chapter)
+        return super().page(chapter)
+
+    def run_all(self):
+        """Run every chapter in one go, once."""
+        if self.first_run is None:
+            self.first_run = self.sizebook("run", "--profile", "smoke", check=0, timeout=7200)
+            self._measured |= self._chapters
+
+    def _measure(self, chapter):
+        """Run a chapter, after those whose trials it reads, unless that was done."""
+        if chapter not in self._chapters - self._measured:
+            return
+        self._measured.add(chapter)
+        for lender in get_chapter(self.root, chapter).borrows:
+            self._measure(lender)
+        self.sizebook("run", chapter, "--profile", "smoke", check=0, timeout=3600)
+
+
+def make_copy(folder: Path, kind=Copy) -> Copy:
     """Copy what git tracks, and link what set-up made: the stack's build, unpacked programs."""
     command = ["git", "ls-files", "-co", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -52,7 +92,7 @@ def make_copy(folder: Path) -> Copy:
     (folder / ".sizebook").mkdir()
     for made in ("stack/target", ".sizebook/programs"):
         (folder / made).symlink_to(ROOT / made)
-    return Copy(folder)
+    return kind(folder)
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +102,21 @@ def copied_project(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory):
-    """One copy, in which the smoke profile of every chapter has been run."""
-    copy = make_copy(tmp_path_factory.mktemp("project"))
-    copy.first_run = copy.sizebook("run", "--profile", "smoke", check=0, timeout=3600)
+def project(request, tmp_path_factory):
+    """One copy for all; each chapter is measured when a test asks for it.
+
+    Where a test that will run wants all of them, they are run in one go, and nothing twice.
+    """
+    copy = make_copy(tmp_path_factory.mktemp("project"), Measured)
+    if any("whole" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        copy.run_all()
     return copy
+
+
+@pytest.fixture(scope="session")
+def whole(project):
+    """The same copy, in which the smoke profile of every chapter has been run."""
+    return project
 
 
 class Site:
@@ -84,7 +134,7 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def site(project):
+def site(whole):
     """The site of the smoke profile of every chapter."""
-    done = project.sizebook("build", check=0)
-    return Site(project.root / "_build" / "html", done.stdout)
+    done = whole.sizebook("build", check=0)
+    return Site(whole.root / "_build" / "html", done.stdout)

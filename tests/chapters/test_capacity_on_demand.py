@@ -81,7 +81,7 @@ def test_flights_are_fetched_on_one_cpu_and_two(measured):
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
     """The report's and the one that the protocols' report only guessed."""
-    cards = read_records(project.root / "book" / "chapters" / "capacity-on-demand.ipynb")
+    cards = read_records(project.page("capacity-on-demand"))
     assert set(CLAIMS) <= set(reported_claims())
     for name in CLAIMS:
         assert cards[name].fields["claim"]["reason"], name

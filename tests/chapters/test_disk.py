@@ -46,7 +46,7 @@ def test_a_trial_does_its_job_and_no_other(measured):
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
     """A claim that was not run names what is missing for it."""
-    cards = read_records(project.root / "book" / "chapters" / "disk.ipynb")
+    cards = read_records(project.page("disk"))
     scenarios = ("disk-copy", "network-copy")
     claims = [
         name

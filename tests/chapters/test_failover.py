@@ -79,7 +79,7 @@ def test_sessions_in_the_database_outlive_their_clone(measured):
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
     """Each claim of one large process and of clones has a card."""
-    cards = read_records(project.root / "book" / "chapters" / "failover.ipynb")
+    cards = read_records(project.page("failover"))
     claims = [
         name
         for name, claim in reported_claims().items()

@@ -53,7 +53,7 @@ def test_a_node_is_really_paged(project):
 
 def test_other_chapters_stand_beside_it(project):
     """The trials of chapters 2 to 6 are its evidence, with their checksums; none is missing."""
-    page = project.root / "book" / "chapters" / "layouts.ipynb"
+    page = project.page("layouts")
     records = read_records(page)
     known = {
         (bundle.id, bundle.sha256): bundle.record.trial.chapter

@@ -98,7 +98,7 @@ def test_utilization_is_of_the_rate_that_was_set(measured):
 
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
-    cards = read_records(project.root / "book" / "chapters" / "network.ipynb")
+    cards = read_records(project.page("network"))
     claims = [name for name, claim in reported_claims().items() if claim.scenario == "network"]
     assert len(claims) == 5
     for name in claims:

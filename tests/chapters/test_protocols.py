@@ -26,7 +26,7 @@ def bundles(project, chapter, experiment):
 
 def records(project, chapter):
     """Return what the executed notebook of a chapter publishes."""
-    return read_records(project.root / "book" / "chapters" / f"{chapter}.ipynb")
+    return read_records(project.page(chapter))
 
 
 def rise(bundle, metric, source="server/"):

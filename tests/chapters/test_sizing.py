@@ -22,7 +22,7 @@ def trials(project):
 @pytest.fixture(scope="module")
 def records(project):
     """What the executed chapter publishes, by key."""
-    return read_records(project.root / "book" / "chapters" / "sizing.ipynb")
+    return read_records(project.page("sizing"))
 
 
 def test_each_limit_was_set_before_anything_was_measured(trials):

@@ -23,22 +23,22 @@ REPRESENTATIONS = ["odata-atom-compat", "odata-atom", "odata-json", "rest-json",
 PLAN = ("plan", "--profile", "smoke", "--json")
 
 
-def records(project, chapter):
+def records(whole, chapter):
     """Return what the executed notebook of a chapter publishes."""
-    return read_records(project.root / "book" / "chapters" / f"{chapter}.ipynb")
+    return read_records(whole.page(chapter))
 
 
-def test_every_chapter_runs_and_says_how_long(project):
+def test_every_chapter_runs_and_says_how_long(whole):
     """One line a chapter on standard output, progress with time left on standard error."""
-    ids = [chapter.id for chapter in find_chapters(project.root)]
-    lines = project.first_run.stdout.splitlines()
+    ids = [chapter.id for chapter in find_chapters(whole.root)]
+    lines = whole.first_run.stdout.splitlines()
     assert [re.match(r"(\S+): ran in ", line)[1] for line in lines] == ids
-    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", project.first_run.stderr)
+    assert re.search(r"odata-rest: \d+/35 trials, .* left; ", whole.first_run.stderr)
 
 
-def test_every_trial_completed_and_its_account_closes(project):
+def test_every_trial_completed_and_its_account_closes(whole):
     """No trial failed; issued = completed + failed + dropped, server count = client count."""
-    bundles = [open_bundle(path) for path in find_bundles(project.root / "data" / "runs")]
+    bundles = [open_bundle(path) for path in find_bundles(whole.root / "data" / "runs")]
     assert len(bundles) > 35
     for bundle in bundles:
         verify_bundle(bundle)
@@ -54,14 +54,14 @@ def test_every_trial_completed_and_its_account_closes(project):
             assert errors.passed or "no request in the measured phase" in errors.message
 
 
-def test_bundles_name_no_machine_and_no_secret(project):
+def test_bundles_name_no_machine_and_no_secret(whole):
     """No place on disk, host name, or password stands in what could be published."""
     import getpass
     import socket
 
-    for path in find_bundles(project.root / "data" / "runs"):
+    for path in find_bundles(whole.root / "data" / "runs"):
         text = (path / "trial.json").read_text()
-        assert str(project.root) not in text
+        assert str(whole.root) not in text
         assert not list(find_private({"trial.json": text.encode()}))
         for mode in MODES:  # "virtio-vm" says nothing of a host named vm
             text = text.replace(f'"lacks/mode/{mode}":', "")
@@ -71,17 +71,17 @@ def test_bundles_name_no_machine_and_no_secret(project):
         assert f"/{getpass.getuser()}/" not in text
 
 
-def test_the_chart_holds_every_treatment_and_concurrency(project):
+def test_the_chart_holds_every_treatment_and_concurrency(whole):
     """All representations at all numbers of users have a number from this machine.
 
     A trial so short that its only run began before the warm-up was over has none.
     """
-    figure = records(project, "odata-rest")["total-time-curves"]
+    figure = records(whole, "odata-rest")["total-time-curves"]
     spec = next(v for k, v in figure.bundle.items() if "vegalite" in k)
     rows = next(iter(spec["datasets"].values()))
     found = {(row["representation"], row["users"]) for row in rows if row["mean"] is not None}
     cropped = set()
-    for path in find_bundles(project.root / "data" / "runs" / "odata-rest"):
+    for path in find_bundles(whole.root / "data" / "runs" / "odata-rest"):
         trial = (bundle := open_bundle(path)).record.trial
         begin_ns = bundle.record.execution.phase("measured").begin_ns
         measured = trial.experiment == "formats" and trial.purpose == "measured"
@@ -92,10 +92,10 @@ def test_the_chart_holds_every_treatment_and_concurrency(project):
     assert all(0 < row["mean"] < 60 for row in rows if row["mean"] is not None)
 
 
-def test_padded_xml_has_the_size_of_atom(project):
+def test_padded_xml_has_the_size_of_atom(whole):
     """The payload question is asked at equal bytes: body for body, as counted from the wire."""
     sizes = {}
-    for path in find_bundles(project.root / "data" / "runs" / "odata-rest"):
+    for path in find_bundles(whole.root / "data" / "runs" / "odata-rest"):
         bundle = open_bundle(path)
         if bundle.record.trial.experiment == "formats":
             rows = bundle.requests.filter(pl.col("name").cast(pl.String) == "list")
@@ -104,9 +104,9 @@ def test_padded_xml_has_the_size_of_atom(project):
     assert sizes["odata-atom"] > sizes["odata-json"] > sizes["rest-json"]
 
 
-def test_reported_numbers_stand_beside_ours(project):
+def test_reported_numbers_stand_beside_ours(whole):
     """The report's bytes and seconds are in the tables of this machine's."""
-    found = records(project, "odata-rest")
+    found = records(whole, "odata-rest")
     assert "2,560" in found["bytes"].text("text/html")
     assert "846" in found["bytes"].text("text/html")
     table = found["total-time"].text("text/html")
@@ -114,81 +114,81 @@ def test_reported_numbers_stand_beside_ours(project):
     assert found["expected"].fields["value"] == 2.5
 
 
-def test_smoke_numbers_say_that_they_mean_nothing(project):
+def test_smoke_numbers_say_that_they_mean_nothing(whole):
     """Every figure made from smoke trials carries the doubt in itself and in its caption."""
-    figures = [r for r in records(project, "odata-rest").values() if r.kind == "figure"]
+    figures = [r for r in records(whole, "odata-rest").values() if r.kind == "figure"]
     assert len(figures) == 5
     for figure in figures:
         assert "smoke profile" in figure.fields["caption"]
         assert "smoke profile" in json.dumps(dict(figure.bundle))
 
 
-def test_every_result_names_its_bundles(project):
+def test_every_result_names_its_bundles(whole):
     """Evidence lists bundles that exist, with the checksum that they have."""
     results = [
         (chapter, key, record)
         for chapter in ("odata-rest", "calibration")
-        for key, record in records(project, chapter).items()
+        for key, record in records(whole, chapter).items()
         if key != "reported-times"
     ]
     for chapter, key, record in results:
         sources = record.evidence["sources"]
         assert sources, key
         for source in sources:
-            bundle = open_bundle(project.runs(chapter) / source["bundle"])
+            bundle = open_bundle(whole.runs(chapter) / source["bundle"])
             assert bundle.sha256 == source["sha256"]
 
 
-def test_nothing_changed_measures_nothing(project):
+def test_nothing_changed_measures_nothing(whole):
     """A second run is up to date and leaves no new bundle."""
-    before = {name: project.bundles(name) for name in ("odata-rest", "calibration")}
-    done = project.sizebook("run", "--profile", "smoke", check=0)
+    before = {name: whole.bundles(name) for name in ("odata-rest", "calibration")}
+    done = whole.sizebook("run", "--profile", "smoke", check=0)
     assert "odata-rest: up to date" in done.stdout
-    assert {name: project.bundles(name) for name in before} == before
+    assert {name: whole.bundles(name) for name in before} == before
 
 
 @pytest.mark.parametrize("chapter", ["odata-rest", "disk"])
-def test_rendering_from_bundles_gives_the_same_results(project, chapter):
+def test_rendering_from_bundles_gives_the_same_results(whole, chapter):
     """``source`` = a folder: no trial is run, and all results, reasons too, are identical."""
-    measured = records(project, chapter)
-    before = project.bundles(chapter)
-    page = project.root / "book" / "chapters" / f"{chapter}.ipynb"
+    measured = records(whole, chapter)
+    before = whole.bundles(chapter)
+    page = whole.page(chapter)
     kept = page.read_bytes()
-    project.sizebook("run", chapter, "--profile", "smoke", "--source", "data/runs", check=0)
-    replayed = records(project, chapter)
+    whole.sizebook("run", chapter, "--profile", "smoke", "--source", "data/runs", check=0)
+    replayed = records(whole, chapter)
     page.write_bytes(kept)
-    assert project.bundles(chapter) == before
+    assert whole.bundles(chapter) == before
     assert list(replayed) == list(measured)
     for key, record in measured.items():
         assert replayed[key].evidence["sha256"] == record.evidence["sha256"], key
 
 
-def test_a_changed_stack_or_profile_makes_old_bundles_stale_not_wrong(project):
+def test_a_changed_stack_or_profile_makes_old_bundles_stale_not_wrong(whole):
     """Replayed after a change, bundles are shown and marked; measured again, they are not used."""
-    bundle = next(iter(find_bundles(project.root / "data" / "runs" / "odata-rest")))
+    bundle = next(iter(find_bundles(whole.root / "data" / "runs" / "odata-rest")))
     spec = open_bundle(bundle).record.trial
-    copied = Project(project.root)
+    copied = Project(whole.root)
     trials = Archive(copied, "odata-rest").replay(read_source(copied, copied.runs), "smoke")
     assert {trial.stale for trial in trials} == {()}
-    profile = project.root / "locustfiles" / spec.load.locustfile
+    profile = whole.root / "locustfiles" / spec.load.locustfile
     text = profile.read_text()
     profile.write_text(text + "\n# changed\n")
     try:
-        done = project.sizebook("plan", "odata-rest", "--profile", "smoke", "--json", check=0)
+        done = whole.sizebook("plan", "odata-rest", "--profile", "smoke", "--json", check=0)
         assert json.loads(done.stdout)[0]["missing"] == 35
     finally:
         profile.write_text(text)
 
 
-def test_a_source_without_bundles_of_the_profile_is_a_clear_message(project):
+def test_a_source_without_bundles_of_the_profile_is_a_clear_message(whole):
     """The message names the profiles that are there."""
-    done = project.sizebook("run", "odata-rest", "--profile", "full", "--source", "data/runs")
+    done = whole.sizebook("run", "odata-rest", "--profile", "full", "--source", "data/runs")
     assert done.returncode == 1
     assert "profiles there: smoke" in done.stdout
-    project.sizebook("run", "odata-rest", "--profile", "smoke", check=0)
+    whole.sizebook("run", "odata-rest", "--profile", "smoke", check=0)
 
 
-def test_the_site_builds_and_opens_without_complaint(project, site):
+def test_the_site_builds_and_opens_without_complaint(whole, site):
     """Warnings are errors; no request leaves the machine, no console message, all charts drawn.
 
     Of trials of one experiment, whose pages have the same panels, the first one's page is opened.
@@ -196,7 +196,7 @@ def test_the_site_builds_and_opens_without_complaint(project, site):
     index = Path(site.said.strip().rsplit(" ", 1)[-1])
     assert index == site.root / "index.html"
     kinds = {}
-    for path in find_bundles(project.root / "data" / "runs"):
+    for path in find_bundles(whole.root / "data" / "runs"):
         trial = open_bundle(path).record.trial
         kind = (trial.chapter, trial.experiment, trial.purpose)
         kinds.setdefault(kind, []).append(f"trials/{path.name}.html")
@@ -212,22 +212,22 @@ def test_the_site_builds_and_opens_without_complaint(project, site):
         PLAN,
     ],
 )
-def test_lists_for_other_programs_are_json(project, arguments):
+def test_lists_for_other_programs_are_json(whole, arguments):
     """Every chapter has id, title, part, sources and notebook; every plan its trials."""
-    rows = json.loads(project.sizebook(*arguments, check=0).stdout)
-    assert len(rows) == len(find_chapters(project.root))
+    rows = json.loads(whole.sizebook(*arguments, check=0).stdout)
+    assert len(rows) == len(find_chapters(whole.root))
     wanted = (
         {"id", "title", "part", "sources", "notebook"} if "chapters" in arguments else {"trials"}
     )
     assert all(wanted <= set(row) for row in rows)
 
 
-def test_every_chapter_measures_as_many_blocks_as_are_asked_for(project):
+def test_every_chapter_measures_as_many_blocks_as_are_asked_for(whole):
     """Twice the replicates are twice the trials, and the first half is measured already."""
-    chapters = [each.id for each in find_chapters(project.root)
+    chapters = [each.id for each in find_chapters(whole.root)
                 if "replicates" in {parameter.name for parameter in each.parameters}]  # fmt: skip
     once, twice = (
-        {one["chapter"]: one for one in json.loads(project.sizebook(*asked, check=0).stdout)}
+        {one["chapter"]: one for one in json.loads(whole.sizebook(*asked, check=0).stdout)}
         for asked in (PLAN, (*PLAN, *chapters, "-p", "replicates=2"))
     )
     assert {name for name, plan in once.items() if plan["trials"]} == set(chapters)
@@ -237,21 +237,21 @@ def test_every_chapter_measures_as_many_blocks_as_are_asked_for(project):
         assert {session["replicate"] for session in twice[chapter]["sessions"]} == {1}, chapter
 
 
-def test_the_notebook_by_hand_gives_the_same_results(project):
+def test_the_notebook_by_hand_gives_the_same_results(whole):
     """Run from top to bottom by a plain kernel, as JupyterLab does: same keys, same results."""
     import nbformat
     from nbclient import NotebookClient
 
-    template = project.root / "notebooks" / "10-odata-rest.ipynb"
+    template = whole.root / "notebooks" / "10-odata-rest.ipynb"
     notebook = nbformat.read(template, as_version=4)
     cell = next(c for c in notebook.cells if "parameters" in c.metadata.get("tags", []))
     cell.source = cell.source.replace('profile = "quick"', 'profile = "smoke"')
     NotebookClient(
         notebook, resources={"metadata": {"path": str(template.parent)}}, kernel_name="python3"
     ).execute()
-    by_hand = project.root / "_build" / "by-hand.ipynb"
+    by_hand = whole.root / "_build" / "by-hand.ipynb"
     nbformat.write(notebook, by_hand)
-    in_book = records(project, "odata-rest")
+    in_book = records(whole, "odata-rest")
     found = read_records(by_hand)
     assert list(found) == list(in_book)
     for key, record in found.items():

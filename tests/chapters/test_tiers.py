@@ -100,7 +100,7 @@ def test_more_servers_share_the_sessions(measured):
 
 def test_the_page_shows_users_beside_the_report(project):
     """Users of here stand below the report's four columns, and the mix has transactions."""
-    found = read_records(project.root / "book" / "chapters" / "tiers.ipynb")
+    found = read_records(project.page("tiers"))
     table = found["headline"].text("text/html")
     assert all(text in table for text in ("14,148", "11,065", "here, "))
     assert "not run" not in found["validity"].text("text/html")
@@ -110,7 +110,7 @@ def test_the_page_shows_users_beside_the_report(project):
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
     """Each claim of the benchmark and of placement that carries over has a card with a reason."""
-    cards = read_records(project.root / "book" / "chapters" / "tiers.ipynb")
+    cards = read_records(project.page("tiers"))
     scenarios = ("web-html-benchmark", "tier-placement")
     claims = [
         claim_id

@@ -52,7 +52,7 @@ def test_work_without_database_asks_it_nothing(project):
 
 def test_every_transferable_claim_is_decided_or_says_why_not(project):
     """Each claim of the chapter's scenarios has a card; what is not run names what is missing."""
-    cards = read_records(project.root / "book" / "chapters" / "database-work.ipynb")
+    cards = read_records(project.page("database-work"))
     claims = [
         name
         for name, claim in reported_claims(project).items()

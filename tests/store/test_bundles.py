@@ -167,6 +167,7 @@ def test_the_cache_key_follows_specification_and_fingerprints():
     assert cache_key(SPEC, PRINTS) == keys[0]
 
 
+@pytest.mark.root
 def test_a_full_disk_is_a_message_and_leaves_finished_bundles_whole(tmp_path, small_disk):
     """What did not fit is gone, what was finished stays, and the error says what to do."""
     write(small_disk, "whole")

@@ -1,0 +1,112 @@
+"""How the suite is spread over processes, and where its time went.
+
+Modules are handed out whole, those that take longest first, so that none is waited for at the end.
+All that measure chapters share one copy of the project, and are one piece. Behind the tests stand
+each lane's time, by folder, and the twenty slowest tests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+TESTS = Path(__file__).parent
+ALONE = ("test_kill.py", "test_machines.py", "test_new.py", "test_trouble.py")
+"""Modules of ``chapters`` with a copy of the project each."""
+FIRST = (
+    "chapters",
+    "java",
+    *(f"chapters/{name}" for name in ALONE),
+    "stack",
+    "bench",
+    "hosts",
+    "load",
+    "adversary",
+    "audit",
+    "book",
+)
+"""Pieces and folders that take longest; all others come behind them."""
+SLOWEST = 20
+
+
+def piece_of(path: str) -> str:
+    """Return the piece of work that a module below ``tests`` belongs to."""
+    folder, _, name = path.partition("/")
+    return folder if folder == "chapters" and name not in ALONE else path
+
+
+def rank(path: str) -> int:
+    """Return how early a module is to be run."""
+    piece = piece_of(path)
+    places = (piece, piece.partition("/")[0])
+    return next((FIRST.index(place) for place in places if place in FIRST), len(FIRST))
+
+
+def below_tests(nodeid: str) -> str:
+    """Return the path of a test's module below ``tests``."""
+    return nodeid.partition("::")[0].removeprefix("tests/")
+
+
+class Pieces(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out pieces of work."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return piece_of(below_tests(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Hand out pieces in the order of the tests, not the one with most tests first."""
+    config.option.loadscopereorder = False
+    return Pieces(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes longest first, where several processes share the work."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: rank(below_tests(item.nodeid)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+    """Note with each test the CPU time that it took, that of ended processes included."""
+    now = sum(os.times()[:4])
+    if call.when == "setup":
+        began = getattr(item.config, "_cpu_s", now)
+        item.user_properties.append(("began_cpu_s", began))
+    elif call.when == "teardown":
+        began = dict(item.user_properties)["began_cpu_s"]
+        item.user_properties.append(("cpu_s", round(now - float(str(began)), 3)))
+        item.config._cpu_s = now  # type: ignore[attr-defined]
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tell each lane's time and the slowest tests; nothing where there were few."""
+    wall: dict[str, float] = defaultdict(float)
+    cpu: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration") and hasattr(report, "when"):
+                wall[report.nodeid] += report.duration
+                if report.when == "teardown":
+                    cpu[report.nodeid] = dict(report.user_properties).get("cpu_s", 0.0)
+    if len(wall) <= SLOWEST:
+        return
+    lanes: dict[str, list[str]] = defaultdict(list)
+    for nodeid in wall:
+        lanes[below_tests(nodeid).partition("/")[0]].append(nodeid)
+    write = terminalreporter.write_line
+    terminalreporter.section("time by lane")
+    for lane, tests in sorted(lanes.items(), key=lambda one: -sum(wall[test] for test in one[1])):
+        seconds, used = (sum(times[test] for test in tests) for times in (wall, cpu))
+        write(f"{lane:<10}{len(tests):>6} tests {seconds:>8.1f} s {used:>8.1f} s of CPU")
+    terminalreporter.section(f"slowest {SLOWEST} tests")
+    for nodeid in sorted(wall, key=wall.__getitem__, reverse=True)[:SLOWEST]:
+        write(f"{wall[nodeid]:>8.1f} s {cpu[nodeid]:>8.1f} s of CPU  {nodeid}")
