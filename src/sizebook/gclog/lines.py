@@ -114,10 +114,10 @@ def _read(file: BinaryIO) -> Lines:
         old = old or _of_another_kind(text)
         strange += len(lines) - int((headed > 0).sum()) if any(one.kinds for one in layouts) else 0
         kept = kept.with_columns(headed=headed)
-        heads = kept.filter(pl.col("headed") > 0)
-        if not frames and heads.height:
+        if not frames and (headed > 0).any():
             # the first line tells where the times begin, whatever it says: line 0
-            first = _take_apart(heads.head(1), layouts, total).head(1)
+            heads = kept.slice(int((headed > 0).arg_max() or 0), 1)
+            first = _take_apart(heads, layouts, total).head(1)
             frames.append(first.with_columns(line=pl.lit(0, dtype=pl.UInt32)))
         if layouts:
             told = kept.filter("is_told")
