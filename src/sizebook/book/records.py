@@ -11,6 +11,10 @@ from typing import Any
 
 from sizebook.model.errors import UserError
 from sizebook.report.page import METADATA_KEY
+from sizebook.store.plain_files import read_plain
+
+MOST_BYTES = 256 * 2**20
+"""Of a notebook; own ones with all their outputs stay below a tenth."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,11 @@ def read_records(notebook: Path) -> dict[str, Record]:
 def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
     del mtime_ns  # a changed file is another cache entry
     try:
-        cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
-    except (ValueError, KeyError) as error:
+        data = read_plain(Path(path), MOST_BYTES, follow=True)
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES:,} bytes")
+        cells = json.loads(data)["cells"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(
             found=f"{Path(path).name} is not a readable notebook ({error})",
             expected="an executed notebook in Jupyter's format",

@@ -70,6 +70,7 @@ def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
     """Return what the words on the command line name; an archive is unpacked into a folder."""
     from sizebook.book.audit.targets import folder_target, own_target
     from sizebook.book.crate.received import is_crate_archive, unpack_crate
+    from sizebook.store.plain_files import need_plain
     from sizebook.store.received import unpack_bundles
 
     if path is None:
@@ -82,6 +83,7 @@ def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
         )
     if path.is_dir():
         return folder_target(path.resolve(), _try_project(), chapters)
+    need_plain(path, "an archive of bundles")
     unpack = unpack_crate if is_crate_archive(path) else unpack_bundles
     unpack(path, into)
     return dataclasses.replace(folder_target(into, _try_project(), chapters), words=path.name)

@@ -25,10 +25,10 @@ def doctor(
     from sizebook.lab.equipment import examine, examine_modes
 
     project = find_project()
+    found = look_at_machines(project, inventory)  # first: a wrong file is told at once
     items = examine(project)
     modes = examine_modes(project)
     machine = local_facts()
-    found = look_at_machines(project, inventory)
     ready = all(item.ok for item in items if item.required) and not any(
         one.problems for one in found
     )

@@ -35,6 +35,7 @@ def gc(
     JVMs. Each run of a JVM gets its own counters, advice and plot. Not read: logs of Java 8.
     """
     from sizebook.gclog import advise, read_gc_log, summarise
+    from sizebook.store.plain_files import need_plain
 
     if not 0 < overhead < 100:
         raise UsageError(
@@ -42,6 +43,7 @@ def gc(
             expected="percent of the time, above 0 and below 100",
             next_step="leave it out for 5 %",
         )
+    need_plain(file, "a GC log")
     log = read_gc_log(file)
     told = [_Told(one, found := summarise(one), advise(found, overhead / 100))
             for one in _chosen(log, run)]  # fmt: skip

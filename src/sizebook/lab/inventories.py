@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import itertools
 import os
 import re
@@ -30,8 +29,12 @@ from sizebook.model.errors import UsageError, UserError
 from sizebook.model.inventory import Inventory
 from sizebook.model.load import LoadProfile
 from sizebook.store import Project
-from sizebook.store.fingerprints import fingerprint_machine, fingerprint_text
-from sizebook.store.plain_files import read_plain
+from sizebook.store.fingerprints import (
+    fingerprint_file,
+    fingerprint_machine,
+    fingerprint_text,
+)
+from sizebook.store.plain_files import need_plain, read_plain
 
 _MOST_BYTES = 2**20
 _MOST_VALUES = 10_000
@@ -61,12 +64,13 @@ def inventory_fingerprint() -> str:
     """Return the SHA-256 of the chosen inventory's file, empty if there is none."""
     path = os.environ.get(VARIABLE)
     with contextlib.suppress(OSError):
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""
+        return fingerprint_file(Path(path)) if path else ""
     return "unreadable"
 
 
 def read_inventory(file: Path) -> Inventory:
     """Return the inventory of a YAML file. Raises UsageError that names the line."""
+    need_plain(file, "an inventory")
     try:
         data = read_plain(file.resolve(), _MOST_BYTES)
         if len(data) > _MOST_BYTES:

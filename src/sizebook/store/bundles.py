@@ -251,6 +251,7 @@ def open_bundle(path: Path) -> Bundle:
     Raises BundleError for anything that is not a whole bundle of a version known here. Files that
     the record does not name are not looked at.
     """
+    _need_unicode(path)
     record = parse_record(_read_small(path, RECORD, MOST_RECORD_BYTES), path.name)
     said: LeftOut | None = None
     if os.path.lexists(path / LEFT_OUT):
@@ -274,6 +275,19 @@ def open_bundle(path: Path) -> Bundle:
         there = {name: file for name, file in record.files.items() if name not in left_out}
         record = record.model_copy(update={"files": there})
     return Bundle(path, record, left_out, said.instead if said is not None else {})
+
+
+def _need_unicode(path: Path) -> None:
+    """Raise BundleError for a place that cannot be written in UTF-8: no table opens there."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError as error:
+        name = path.name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+        raise BundleError(
+            found=f"bundle {name} in a folder whose name or place is not UTF-8",
+            expected="names in UTF-8, by which tables can be opened",
+            next_step="rename the folder: mv",
+        ) from error
 
 
 def verify_file(bundle: Bundle, name: str) -> None:

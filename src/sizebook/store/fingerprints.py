@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from sizebook.model.bundle import Fingerprints, MachineFacts
 from sizebook.model.trial import TrialSpec
+from sizebook.store.plain_files import open_plain
 
 
 def fingerprint_text(text: str) -> str:
@@ -16,8 +18,8 @@ def fingerprint_text(text: str) -> str:
 
 
 def fingerprint_file(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as source:
+    """Return the SHA-256 of a plain file's bytes, in hexadecimal. Raises OSError for others."""
+    with os.fdopen(open_plain(path, follow=True), "rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
-import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,10 +17,10 @@ from sizebook.model.bundle import (
     PhaseMark,
 )
 from sizebook.model.errors import BundleError
+from sizebook.store.strict_json import parse_json
 
 RECORD = "trial.json"
 MOST_RECORD_BYTES = 4 * 2**20
-_INT64 = 2**63
 
 
 def parse_record(data: bytes, bundle: str) -> BundleRecord:
@@ -67,18 +65,7 @@ def damaged(bundle: str, what: str) -> BundleError:
 
 def _parse_json(text: str, bundle: str) -> Any:
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_once,
-            parse_int=_bounded,
-            parse_float=_finite,
-            parse_constant=_no_number,
-        )
-    except RecursionError as error:
-        raise damaged(bundle, f"{RECORD} that is nested too deeply") from error
-    except json.JSONDecodeError as error:
-        what = f"{error.msg.lower()} (line {error.lineno}, column {error.colno})"
-        raise damaged(bundle, f"{RECORD} with invalid JSON: {what}") from error
+        return parse_json(text)
     except ValueError as error:
         raise damaged(bundle, f"{RECORD} with {error}") from error
 
@@ -112,28 +99,3 @@ def _fault_of_phases(phases: Sequence[PhaseMark]) -> str:
     if phases and phases[-1].end_ns - phases[0].begin_ns > LONGEST_TRIAL_NS:
         return f"the length is more than {LONGEST_TRIAL_NS // 10**9} s"
     return ""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"the key {name[:80]!r} twice in one object")
-        found[name] = value
-    return found
-
-
-def _bounded(digits: str) -> int:
-    if len(digits) > 20 or not -_INT64 <= (number := int(digits)) < _INT64:
-        raise ValueError(f"the number {digits[:30]} beyond 64 bits")
-    return number
-
-
-def _finite(digits: str) -> float:
-    if not math.isfinite(number := float(digits)):
-        raise ValueError(f"the number {digits[:30]} beyond what a double holds")
-    return number
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word}, which is no JSON")

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from sizebook.book.audit.findings import Item, Kind
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.notebooks import STAMP, hash_cells
+from sizebook.book.records import MOST_BYTES
 from sizebook.report.page import METADATA_KEY
+from sizebook.store.plain_files import read_plain
 
-MOST_BYTES = 256 * 2**20
 _KEY = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 _FORMAT = r"^[^0-9]{0,4}([0-9]{1,2})?[^0-9]{0,2}([0-9]{1,2})?[^0-9]{0,2}$"
 _SHA256 = r"^[0-9a-f]{64}$"
@@ -275,8 +276,7 @@ def source_of(cell: Mapping[str, Any]) -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    with path.open("rb") as stream:
-        data = stream.read(MOST_BYTES + 1)
+    data = read_plain(path, MOST_BYTES, follow=True)
     if len(data) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES:,} bytes")
     try:

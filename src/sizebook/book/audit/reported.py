@@ -22,7 +22,7 @@ def audit_reported(project: Project, report: AuditReport) -> None:
     if not folder.is_dir():
         return
     listed = _read_sums(folder / SUMS)
-    there = {path.name for path in folder.glob("*.csv")}
+    there = {path.name for path in folder.glob("*.csv") if path.is_file()}
     for name in sorted(there | set(listed)):
         expected = listed.get(name)
         found = fingerprint_file(folder / name) if name in there else None

@@ -13,6 +13,7 @@ from sizebook.book.audit.findings import AuditReport, Item
 from sizebook.book.site import build_site
 from sizebook.model.errors import UserError
 from sizebook.store import Project
+from sizebook.store.plain_files import plain_size
 
 _NOT_SOURCES = {"_build", "book", ".git", ".venv", ".sizebook"}
 _STAMP = re.compile(rb'(<meta name="sizebook-stamp" content=")[0-9a-f]{64}(">)')
@@ -51,6 +52,11 @@ def audit_site(project: Project, report: AuditReport, scratch: Path) -> None:
             report.add(
                 "AU403-page-added", place, "no build makes this file",
                 found="a file", expected="nothing",
+            )  # fmt: skip
+        elif plain_size(project.site, name) is None:
+            report.add(
+                "AU401-page-differs", place, "no plain file stands here",
+                found="a link, a pipe or a device", expected="a file", spoils=spoils,
             )  # fmt: skip
         elif difference := _compare(project.site / name, built / name):
             shown, made = difference

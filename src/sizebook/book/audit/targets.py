@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,11 +11,13 @@ from pathlib import Path
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.crate.rules import is_crate
+from sizebook.book.records import MOST_BYTES
 from sizebook.book.site import list_pages
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, RECORD, REQUESTS
 from sizebook.store.left_out import STAND_INS
+from sizebook.store.plain_files import read_plain
 from sizebook.store.rounds import Round, list_rounds, open_published
 
 _PAGES = "chapters/"
@@ -162,8 +165,8 @@ def _published_and_cited(project: Project, pages: Iterable[PageFile]) -> tuple[P
     published, _ = _walk_all([open_published(project)])
     words: set[bytes] = set()
     for page in pages:
-        if page.path.is_file():
-            words.update(_NAME.findall(page.path.read_bytes()))
+        with contextlib.suppress(OSError):  # a page that cannot be read is found later
+            words.update(_NAME.findall(read_plain(page.path, MOST_BYTES, follow=True)))
     named = {path.parent for path in published if path.name.encode() in words}
     return tuple(path for path in published if path.parent in named)
 

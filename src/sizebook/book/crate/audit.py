@@ -5,7 +5,6 @@ Nothing in the crate is executed, no link is followed, nothing is written.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from sizebook.model.errors import UserError
 from sizebook.store.bundles import RECORD
 from sizebook.store.fingerprints import fingerprint_file
 from sizebook.store.plain_files import plain_size, read_plain
+from sizebook.store.strict_json import parse_json
 
 MOST_METADATA_BYTES = 64 * 2**20
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -64,7 +64,7 @@ def parse_metadata(data: bytes) -> tuple[Any, Graph]:
     """Return context and entities. Raises ValueError or RecursionError for no crate's metadata."""
     if len(data) > MOST_METADATA_BYTES:
         raise ValueError(f"more than {MOST_METADATA_BYTES} bytes")
-    content = json.loads(data)
+    content = parse_json(data.decode("utf-8"))
     entities = content.get("@graph") if isinstance(content, dict) else None
     if not isinstance(entities, list) or not all(isinstance(each, dict) for each in entities):
         raise ValueError("no @graph of entities")
@@ -142,7 +142,7 @@ def _audit_description(folder: Path, context: Any, graph: Graph) -> Iterator[Cra
         yield from _compare(rule, identifier, graph.get(identifier), made.get(identifier))
     terms = [{"@context": each} for each in (context, content["@context"])]
     yield from _compare("AU607-crate-description", METADATA, *terms)
-    if (folder / PREVIEW).read_bytes() != preview.encode():
+    if read_plain(folder / PREVIEW, MOST_METADATA_BYTES) != preview.encode():
         message = "not the page that an export makes"
         yield CrateFinding(
             "AU607-crate-description", PREVIEW, message, "other text", "the page of this run"
