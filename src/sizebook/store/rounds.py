@@ -103,6 +103,16 @@ class Round:
         """The day, as YYYY-MM-DD."""
         return self.record.name[:10]
 
+    @property
+    def last_utc(self) -> str:
+        """When the last trial of its packs began; empty where none has trials."""
+        return max((pack.last_utc for pack in self.record.packs), default="")
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether its folder is called otherwise than it was published."""
+        return self.folder.name != self.record.name
+
 
 @dataclass(frozen=True)
 class Published:
@@ -141,17 +151,29 @@ def open_round(folder: Path) -> Round:
 
 
 def list_rounds(project: Project) -> list[Path]:
-    """Return the folders of ``data/published`` that are called like rounds, newest first."""
+    """Return the folders of ``data/published`` that hold a round, by their names, which say little.
+
+    Which is the newest its ``round.json`` tells: see ``newest_first``.
+    """
     if not project.published.is_dir():
         return []
-    found = (path for path in project.published.iterdir() if is_round_name(path.name))
-    rounds = [path for path in found if plain_size(path, ROUND) is not None]
-    return sorted(rounds, key=lambda path: path.name, reverse=True)
+    found = project.published.iterdir()
+    shown = (path for path in found if not path.name.startswith("."))
+    return sorted(path for path in shown if plain_size(path, ROUND) is not None)
 
 
 def find_rounds(project: Project) -> list[Round]:
     """Return the rounds, newest first. Raises BundleError for one that cannot be read."""
-    return [open_round(folder) for folder in list_rounds(project)]
+    return newest_first(open_round(folder) for folder in list_rounds(project))
+
+
+def newest_first(rounds: Iterable[Round]) -> list[Round]:
+    """Return rounds in the order of their own names and of when their trials were measured.
+
+    Both are in ``round.json``, which is signed; a folder that somebody called otherwise changes
+    nothing.
+    """
+    return sorted(rounds, key=lambda one: (one.name, one.last_utc), reverse=True)
 
 
 def newest_packs(rounds: Iterable[Round]) -> dict[str, Published]:

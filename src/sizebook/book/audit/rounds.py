@@ -17,6 +17,7 @@ from sizebook.store.rounds import (
     Round,
     check_pack,
     list_rounds,
+    newest_first,
     open_round,
     published_bytes,
 )
@@ -33,6 +34,11 @@ def audit_rounds(project: Project, report: AuditReport, say: Callable[[str], Non
             report.add("AU701-pack", folder.name, error.found, found=error.found,
                        expected=error.expected)  # fmt: skip
             continue
+        if found.is_renamed:
+            report.add(
+                "AU706-renamed", folder.name, f"the folder of round {found.name} is called so",
+                found=f"a folder {folder.name}", expected=f"a folder {found.name}",
+            )  # fmt: skip
         _audit_signature(found, report)
         sound = [_audit_pack(Published(found, each), report) for each in found.record.packs]
         if all(sound):
@@ -44,7 +50,7 @@ def audit_rounds(project: Project, report: AuditReport, say: Callable[[str], Non
             f"{total:,} bytes, {total - MOST_PUBLISHED_BYTES:,} too many",
             found=f"{total:,} bytes", expected=f"at most {MOST_PUBLISHED_BYTES:,}",
         )  # fmt: skip
-    return whole
+    return newest_first(whole)
 
 
 def _audit_pack(published: Published, report: AuditReport) -> bool:

@@ -376,6 +376,14 @@ RULES: tuple[AuditRule, ...] = (
         "The publisher took fewer (--replicates): intervals are wide, or there are none.",
         "Measure more and publish again.",
     ),
+    AuditRule(
+        "AU706-renamed",
+        "error",
+        "A round's folder has the round's name",
+        "Which round is the newest is told by the name and the times in round.json. A folder with "
+        "another name is somebody's work after the publisher's.",
+        "Get a fresh copy of the book: git checkout data/published.",
+    ),
 )
 
 _BY_ID = {rule.id: rule for rule in RULES}

@@ -48,7 +48,7 @@ def read_newest(project: Project) -> ReadRound | None:
 
 def read_named(project: Project, name: str) -> ReadRound:
     """Return one round, by its name. Raises BundleError for a damaged one."""
-    return _read(project, [open_round(project.published / name)], [name])
+    return _read(project, [each for each in find_rounds(project) if each.name == name], [name])
 
 
 def read_folder(folder: Path, into: Path) -> ReadRound | None:
