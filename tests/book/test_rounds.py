@@ -211,6 +211,24 @@ def test_pages_taken_two_at_a_time_are_told_in_their_order(published, tmp_path, 
     assert "1 of 2 chapters failed" in asked.output
 
 
+def test_the_newest_round_is_known_by_its_content(published, tmp_path):
+    """A folder called after a later day stays what it was; that somebody called it so is found."""
+    project = copy(published, tmp_path)
+    (first,) = list_rounds(project)
+    older = Path(shutil.copytree(first, project.published / "2026-02-01"))
+    told = json.loads((older / "round.json").read_text())
+    (older / "round.json").write_text(json.dumps(told | {"name": "2026-02-01"}))
+    assert [each.name for each in find_rounds(project)] == [NAME, "2026-02-01"]
+    older.rename(project.published / "2027-01-01")
+    rounds_found = find_rounds(project)
+    assert [each.name for each in rounds_found] == [NAME, "2026-02-01"]
+    assert [each.is_renamed for each in rounds_found] == [False, True]
+    report = audit_published(project, options=Options(replay=False))
+    renamed = [each for each in report.findings if each.rule == "AU706-renamed"]
+    assert [(each.severity, each.place) for each in renamed] == [("error", "2027-01-01")]
+    assert "2026-02-01" in renamed[0].expected
+
+
 def test_a_changed_byte_is_found(published, tmp_path):
     """In a pack: neither read nor audited further. In round.json: its signature does not hold."""
     project = copy(published, tmp_path)
@@ -546,7 +564,7 @@ def test_a_book_from_rounds_says_which_chapters_it_lacks(published, tmp_path, mo
         )
         return SimpleNamespace(returncode=0, stdout="")
 
-    monkeypatch.setattr(site.subprocess, "run", build)
+    monkeypatch.setattr(site, "run_group", build)
     assert site.build_site(project.root, partial=True).read_text() == "tiny.md"
     assert "make chapter CHAPTER=tiny" in stand_in.read_text()
     assert site.is_unmeasured(project.book, "chapters/tiny")

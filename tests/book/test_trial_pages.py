@@ -268,6 +268,30 @@ def test_a_change_reaches_its_page_alone(root: Path, site: Path, tmp_path: Path)
     assert list((html / "trials").iterdir()) == []
 
 
+def test_a_page_that_somebody_wrote_in_is_made_anew(root: Path, site: Path, tmp_path: Path) -> None:
+    """Its stamp is there still; nothing is written through a link that stands in its place."""
+    book = Path(shutil.copytree(root, tmp_path / "copy", symlinks=True))
+    html, pages = book / "_build" / "html", list_pages(root / "book" / "_toc.yml")
+
+    def write_pages() -> int:
+        return write_trial_pages(book, html, pages, ProjectBundles(book))
+
+    write_pages()
+    assert write_pages() == 0
+    before = {file.name: file.read_bytes() for file in (html / "trials").iterdir()}
+    changed, linked = (html / "trials" / name for name in sorted(before)[:2])
+    changed.write_bytes(before[changed.name].replace(b"</body>", b"<p>or so</p></body>"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    linked.unlink()
+    linked.symlink_to(elsewhere)
+    (html / "trials" / "index.html").write_text("other words")
+    assert write_pages() >= 2
+    assert before == {file.name: file.read_bytes() for file in (html / "trials").iterdir()}
+    assert elsewhere.read_text() == "precious"
+    assert write_pages() == 0
+
+
 def test_an_absent_bundle_is_named_all_the_same(tmp_path: Path) -> None:
     """A fold about bundles that are nowhere still says which they are, with their checksums."""
     place = evidence_html.Place("chapters/alpha", ProjectBundles(tmp_path))

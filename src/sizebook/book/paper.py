@@ -12,6 +12,7 @@ from pathlib import Path
 from pypdf import PdfReader
 
 from sizebook.book.binding import bind_pages
+from sizebook.book.groups import run_group
 from sizebook.model.errors import HostLacksError, UserError
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -88,11 +89,8 @@ def _print(chromium: str, page: Path, html: str, target: Path) -> None:
         command = [chromium, *_FLAGS, *sandbox, f"--user-data-dir={profile}",
                    f"--print-to-pdf={target}", page.as_uri()]  # fmt: skip
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                errors="replace", check=False, timeout=_LIMIT_S,
-            )  # fmt: skip
-            said = f"ended with {done.returncode}: {done.stderr.strip()[-300:]}"
+            done = run_group(command, timeout_s=_LIMIT_S)
+            said = f"ended with {done.returncode}: {done.stdout.strip()[-300:]}"
         except subprocess.TimeoutExpired:
             said = f"did not end within {_LIMIT_S} s"
     if not target.is_file():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import yaml
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.groups import run_group
 from sizebook.model.errors import UserError
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -47,17 +47,11 @@ def build_site(root: Path, *, partial: bool = False) -> Path:
     _forget_build(root)
     command = "import sizebook; from jupyter_book.cli.main import main; main()"
     flags = ["build", "book", "-n", "-W", "--keep-going"]
-    done = subprocess.run(
+    done = run_group(
         [sys.executable, "-c", command, *flags],
         cwd=root,
         # tables here are small: the threads that polars would add wait for each other
         env={"POLARS_MAX_THREADS": "1", **os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
     )
     index = root / "_build" / "html" / "index.html"
     if done.returncode != 0 or not index.exists():

@@ -1,14 +1,16 @@
 """The folder of the trials' pages: which there are, which are up to date, a list of all.
 
-A page holds a stamp over all that it was made from, so that the next build leaves it as it is.
+A page holds a stamp over all that it was made from, and the checksum of each is kept beside the
+site, so that the next build leaves it as it is, unless somebody else wrote in it.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,8 @@ from sizebook.book.trial_pages import (
 from sizebook.model.verdict import VERDICTS
 from sizebook.report.evidence import hash_json
 from sizebook.report.trial_counters import natural_order
+from sizebook.store.fingerprints import fingerprint_file
+from sizebook.store.plain_files import read_plain
 
 ABSENT = "not on this machine"
 
@@ -42,6 +46,7 @@ _INDEX = "index.html"
 _STAMP = re.compile(r'<meta name="sizebook-stamp" content="([0-9a-f]{64})">')
 _STAMP_WITHIN = 600
 _ORDER = ("chapter", "experiment", "label", "block", "file")
+_MOST_SUMS_BYTES = 64 * 2**20
 _AT_A_TIME = 40
 """Pages that a process makes before it takes others; their GC logs are read together."""
 
@@ -56,6 +61,8 @@ class Plan:
     base: str
     rows: list[dict[str, Any]]
     due: list[PageToMake]
+    kept: dict[str, str]
+    """Checksums of the pages that stay as they are, by name."""
 
     def start(self, pool: Executor) -> Iterator[None]:
         """Let other processes make the pages; what is given ends when all are made."""
@@ -81,9 +88,13 @@ class Plan:
         if not self.rows:
             _remove_others(self.folder, set())
             return 0
-        listing = _write_index(self.folder / _INDEX, self.base, self.rows, self.look)
+        index = self.folder / _INDEX
+        is_new = _write_index(index, self.base, self.rows, self.look, self.kept)
         _remove_others(self.folder, {row["file"] for row in self.rows} | {_INDEX})
-        return len(self.due) + listing
+        made = [*(todo.file for todo in self.due), *([index] if is_new else [])]
+        sums = self.kept | {file.name: fingerprint_file(file) for file in made}
+        _sums_file(self.folder).write_text(json.dumps(sums, indent=0, sort_keys=True))
+        return len(made)
 
 
 def plan_trial_pages(
@@ -99,18 +110,24 @@ def plan_trial_pages(
     look = find_look(root, statics, listed)
     base = hash_json([_code_stamp(), vars(look)])
     rows, due = [], []
+    sums = _read_sums(folder)
+    kept = {}
     for each in find_cited(root / "book", listed).values():
         found = bundles.find(each.bundle, each.sha256)
         whole = bundles.find_whole(each.bundle, each.sha256) is not None
         file = folder / trial_file(each.bundle)
         stamp = _make_stamp(base, each, found, whole)
-        if _read_stamp(file) != stamp:
+        if _is_as_made(file, stamp, sums):
+            kept[file.name] = sums[file.name]
+        else:
             place = found.bundle.path if found.bundle else None
             due.append(PageToMake(file, stamp, each, place, found.trouble, whole))
         rows.append(_index_row(file.name, each, found))
     if rows:
         folder.mkdir(parents=True, exist_ok=True)
-    return Plan(root, folder, look, base, rows, due)
+    if _INDEX in sums:
+        kept[_INDEX] = sums[_INDEX]
+    return Plan(root, folder, look, base, rows, due, kept)
 
 
 def _make_stamp(base: str, cited: Cited, found: Found, whole: bool) -> str:
@@ -147,10 +164,12 @@ def _index_row(name: str, cited: Cited, found: Found) -> dict[str, Any]:
     return row
 
 
-def _write_index(file: Path, base: str, rows: list[dict[str, Any]], look: Look) -> bool:
+def _write_index(
+    file: Path, base: str, rows: list[dict[str, Any]], look: Look, sums: Mapping[str, str]
+) -> bool:
     rows.sort(key=lambda row: [natural_order(str(row[name])) for name in _ORDER])
     stamp = hash_json([base, rows])
-    if _read_stamp(file) == stamp:
+    if _is_as_made(file, stamp, sums):
         return False
     names = [*VERDICTS, ABSENT]
     counts = {name: sum(row["verdict"] == name for row in rows) for name in names}
@@ -166,16 +185,41 @@ def _write_index(file: Path, base: str, rows: list[dict[str, Any]], look: Look) 
             verdicts={name: count for name, count in counts.items() if count},
         )
     )
+    file.unlink(missing_ok=True)
     file.write_text(text, encoding="utf-8")
     return True
 
 
+def _is_as_made(file: Path, stamp: str, sums: Mapping[str, str]) -> bool:
+    """Return whether a page is of its present sources, and nobody changed it since."""
+    if _read_stamp(file) != stamp:
+        return False
+    try:
+        return fingerprint_file(file) == sums.get(file.name)
+    except OSError:
+        return False
+
+
+def _sums_file(folder: Path) -> Path:
+    """Return where the checksums of the pages stand: beside the site, which is handed on."""
+    return folder.parent.with_name(f"{folder.parent.name}-{folder.name}.json")
+
+
+def _read_sums(folder: Path) -> dict[str, str]:
+    """Return the checksums of pages as the last build made them; none if it left no such list."""
+    try:
+        sums = json.loads(read_plain(_sums_file(folder), _MOST_SUMS_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return sums if isinstance(sums, dict) else {}
+
+
 def _read_stamp(file: Path) -> str:
     try:
-        with file.open(encoding="utf-8") as page:
-            found = _STAMP.search(page.read(_STAMP_WITHIN))
-    except (OSError, UnicodeDecodeError):
+        head = read_plain(file, _STAMP_WITHIN).decode("utf-8", errors="replace")
+    except OSError:
         return ""
+    found = _STAMP.search(head)
     return found[1] if found else ""
 
 

@@ -128,6 +128,7 @@ def _write_page(todo: PageToMake, bundle: Bundle | None, look: Look, root: Path)
             numbers=list(cited.numbers.values()),
         )
     )
+    todo.file.unlink(missing_ok=True)  # whatever stands there: nothing is written through it
     todo.file.write_text(text, encoding="utf-8")
 
 
