@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +18,7 @@ from sizebook.book.audit.designs import audit_designs, audit_freshness
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage
 from sizebook.book.audit.pages import audit_page, check_up_to_date, cited_by, open_page
-from sizebook.book.audit.replay import replay_page
+from sizebook.book.audit.replay import Places, Replay, compare_replay, replay_page
 from sizebook.book.audit.reported import audit_claims, audit_reported
 from sizebook.book.audit.rounds import audit_rounds
 from sizebook.book.audit.site import audit_site
@@ -122,6 +126,30 @@ def _audit_pages(
     bundles: dict[str, list[AuditedBundle]] = defaultdict(list)
     for each in audited:
         bundles[each.bundle.id].append(each)
+    replayed = [
+        (page, chapter)
+        for page in pages
+        if options.replay and (chapter := chapters.get(page.file.chapter)) is not None
+    ]
+    with _replays(replayed, bundles, project, say, own=target.own) as replays:
+        _audit_results(pages, chapters, bundles, look_up, target, report, say)
+        for page, again in replays:
+            compare_replay(page, again, report, own=target.own)
+    if project is not None:
+        audit_claims(pages, look_up, report)
+
+
+def _audit_results(
+    pages: Sequence[ExecutedPage],
+    chapters: Mapping[str, Chapter],
+    bundles: Places,
+    look_up: LookUp,
+    target: Target,
+    report: AuditReport,
+    say: Say,
+) -> None:
+    """Report what is wrong with the pages as they stand."""
+    project = target.project
     for page in pages:
         chapter = chapters.get(page.file.chapter)
         say(f"{page.file.name}: results")
@@ -132,27 +160,48 @@ def _audit_pages(
                 found=f"no notebook of chapter {page.file.chapter}", expected="its template",
                 spoils=page.every_item(),
             )  # fmt: skip
-        elif project is not None:
-            if target.own:
-                check_up_to_date(page, project, chapter, report)
-            if options.replay:
-                say(f"{page.file.name}: replay")
-                _replay(page, chapter, bundles, project, report, own=target.own)
-    if project is not None:
-        audit_claims(pages, look_up, report)
+        elif project is not None and target.own:
+            check_up_to_date(page, project, chapter, report)
 
 
-def _replay(
-    page: ExecutedPage,
-    chapter: Chapter,
-    bundles: Mapping[str, Sequence[AuditedBundle]],
-    project: Project,
-    report: AuditReport,
+@contextlib.contextmanager
+def _replays(
+    pages: Sequence[tuple[ExecutedPage, Chapter]],
+    bundles: Places,
+    project: Project | None,
+    say: Say,
     *,
     own: bool,
-) -> None:
-    with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
-        replay_page(page, chapter, bundles, project, report, Path(folder).resolve(), own=own)
+) -> Iterator[Iterator[tuple[ExecutedPage, Replay]]]:
+    """Give the replays in the order of the pages; as many as there are CPUs go on at a time.
+
+    Each is a process, which a thread of this one waits for. Whatever ends the audit ends them.
+    """
+    if project is None or not pages:
+        yield iter(())
+        return
+    over = threading.Event()
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        try:
+            begun = deque(
+                (page, pool.submit(replay_page, page, chapter, bundles, project, over, own=own))
+                for page, chapter in pages
+            )
+            yield _in_order(begun, say)
+        except BaseException:
+            over.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _in_order(
+    begun: deque[tuple[ExecutedPage, Future[Replay]]], say: Say
+) -> Iterator[tuple[ExecutedPage, Replay]]:
+    """Give each page with its replay, which nobody keeps after that."""
+    while begun:
+        page, replay = begun.popleft()
+        say(f"{page.file.name}: replay")
+        yield page, replay.result()
 
 
 def _look_up(project: Project | None) -> LookUp:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,33 +46,54 @@ Match = tuple[str, str, int]
 """Kind, key (of a paragraph: id of its cell), number among those."""
 
 
+@dataclass(frozen=True)
+class Replay:
+    """A page's template executed again."""
+
+    made: ExecutedPage | None
+    """None where it could not be executed."""
+    failure: str
+    """Why, in words."""
+    lacking: frozenset[str]
+    """Ids of cited bundles that are not there, or damaged."""
+
+
 def replay_page(
     page: ExecutedPage,
     chapter: Chapter,
     bundles: Places,
     project: Project,
-    report: AuditReport,
-    scratch: Path,
+    over: threading.Event | None = None,
     *,
     own: bool,
-) -> None:
-    """Execute a page's template again in an empty folder ``scratch`` and report what differs.
+) -> Replay:
+    """Execute a page's template again in an empty folder, which may be done of several at a time.
 
     ``bundles`` are those audited, by their ids; the replay sees those that the page cites, and the
-    conditioning loads of their sessions.
+    conditioning loads of their sessions. Once the waiting is ``over``, it is stopped, and raises
+    KeyboardInterrupt.
     """
     sound = [each for group in bundles.values() for each in group if each.judgement is not None]
     used, lacking = _cited(page, sound)
     shown = _with_conditioning(used, sound)
-    view = project.root if own else make_view(project, sound, scratch / "view")
-    executed, failure = execute_again(page, chapter, shown, view, scratch)
-    if failure:
+    with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
+        scratch = Path(folder).resolve()
+        view = project.root if own else make_view(project, sound, scratch / "view")
+        executed, failure = execute_again(page, chapter, shown, view, scratch, over)
+        made = None if failure else read_page(PageFile(page.file.name, executed))
+    return Replay(made, failure or "", frozenset(lacking))
+
+
+def compare_replay(page: ExecutedPage, again: Replay, report: AuditReport, *, own: bool) -> None:
+    """Report what differs between a page and its replay."""
+    if again.made is None:
         report.add(
-            "AU305-no-replay", page.file.name, f"the template cannot be executed again: {failure}",
-            found=failure, expected="the page's results", spoils=page.every_item(),
+            "AU305-no-replay", page.file.name,
+            f"the template cannot be executed again: {again.failure}",
+            found=again.failure, expected="the page's results", spoils=page.every_item(),
         )  # fmt: skip
         return
-    _compare(page, read_page(PageFile(page.file.name, executed)), lacking, report, own=own)
+    _compare(page, again.made, again.lacking, report, own=own)
 
 
 def execute_again(
@@ -78,11 +102,13 @@ def execute_again(
     shown: Iterable[AuditedBundle],
     root: Path,
     scratch: Path,
+    over: threading.Event | None = None,
 ) -> tuple[Path, str | None]:
     """Execute the template with the page's parameters on bundles, in an empty folder ``scratch``.
 
     ``root`` is a project with the calibration that counts. Returns the executed notebook, in which
-    the source is ``scratch / "bundles"``, and why that failed.
+    the source is ``scratch / "bundles"``, and why that failed. Once the waiting is ``over`` it ends
+    the notebook's process and raises KeyboardInterrupt.
     """
     bundles, output = scratch / "bundles", scratch / f"{chapter.id}.ipynb"
     _stage(shown, bundles)
@@ -103,8 +129,13 @@ def execute_again(
         environment=environment,
         may_measure=False,
     )
+
+    def go_on() -> None:
+        if over is not None and over.is_set():
+            raise KeyboardInterrupt
+
     try:
-        run.finish(lambda: None, _STOP_GRACE_S)
+        run.finish(go_on, _STOP_GRACE_S)
     except PapermillExecutionError as error:
         return output, first_words(error.ename, error.evalue)
     except DeadKernelError:
@@ -170,7 +201,12 @@ def make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) ->
 
 
 def _compare(
-    page: ExecutedPage, again: ExecutedPage, lacking: set[str], report: AuditReport, *, own: bool
+    page: ExecutedPage,
+    again: ExecutedPage,
+    lacking: frozenset[str],
+    report: AuditReport,
+    *,
+    own: bool,
 ) -> None:
     shown, made = _by_match(page), _by_match(again)
     for match, output in shown.items():

@@ -18,7 +18,7 @@ from typing import Any
 from sizebook.book.audit.bundles import AuditedBundle, Look, look_at, read_through
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.pages import cited_by
-from sizebook.book.audit.replay import replay_page
+from sizebook.book.audit.replay import compare_replay, replay_page
 from sizebook.book.published.choosing import Chosen
 from sizebook.book.trial_pages import ask_requests
 from sizebook.checks import JUDGED
@@ -58,7 +58,7 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
         own = audit_bundles(chosen.own)
     floor = _calibration(project.runs / calibration.CHAPTER, (*own, *borrowed))
     with rehearsing(notes):
-        report = _replay(project, chosen, [*own, *borrowed, *floor], scratch / "whole")
+        report = _replay(project, chosen, [*own, *borrowed, *floor])
     _refuse_errors(
         report, chosen, f"page of {chosen.chapter.id} that its trials do not make",
         f"sizebook run {chosen.chapter.id}",
@@ -171,7 +171,7 @@ def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scra
         whole = read_through(look_at(each.path)).judgement
         if not _same_judgement(judged[each.id], whole):
             raise _not_proved(f"trial {each.id}, judged otherwise without its rows")
-    report = _replay(project, chosen, [*packed, *floor], scratch / "packed")
+    report = _replay(project, chosen, [*packed, *floor])
     _refuse_errors(
         report, chosen, f"page of {chosen.chapter.id} that the pack does not make again",
         "mark the functions that look at rows with store.derived, and publish again",
@@ -238,16 +238,14 @@ def audit_folders(*folders: Path, without: Collection[str] = ()) -> list[Audited
     return _checked(read_through(look_at(path)) for path in paths if path.name not in without)
 
 
-def _replay(
-    project: Project, chosen: Chosen, sound: Sequence[AuditedBundle], scratch: Path
-) -> AuditReport:
-    scratch.mkdir(parents=True)
+def _replay(project: Project, chosen: Chosen, sound: Sequence[AuditedBundle]) -> AuditReport:
     report = AuditReport(chosen.chapter.id)
     by_id: dict[str, list[AuditedBundle]] = defaultdict(list)
     for each in sound:
         by_id[each.bundle.id].append(each)
     page, chapter = chosen.page, chosen.chapter
-    replay_page(page, chapter, by_id, project, report, scratch.resolve(), own=False)
+    again = replay_page(page, chapter, by_id, project, own=False)
+    compare_replay(page, again, report, own=False)
     return report
 
 
