@@ -13,10 +13,13 @@ import typer
 from rich.console import Console
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
+from sizebook.lab.progress import FAILED
+from sizebook.model.plain_text import show_plainly
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
     from sizebook.book.chapters import Chapter
+    from sizebook.book.failures import Failures
     from sizebook.book.notebooks import ProgressLine, RunOutcome
 
 
@@ -34,7 +37,8 @@ def run(
 ) -> None:
     """Measure chapters and execute their notebooks into pages of the book.
 
-    What is measured already is not measured again. Exit code 0 if every chapter ran, else 1.
+    What is measured already is not measured again. Exit code 0 if every chapter ran, else 1: so
+    it is where every trial of a chapter failed, or where no chapter asked for was published.
     """
     from sizebook.book.notebooks import run_chapter
     from sizebook.book.published.choosing import measures
@@ -57,15 +61,28 @@ def run(
         shown.close()
         return outcome, shown.pace
 
-    failed = 0
+    failed = absent = 0
     with _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn:
         for outcome, pace in in_turn(take, selected):
-            print(_summary(outcome, pace), flush=True)
+            failures = _failures(project.root, outcome)
+            print(show_plainly(_summary(outcome, pace, failures.words)), flush=True)
+            absent += outcome.state == "not published"
             missing = bool(chapter) and outcome.state == "not published"
-            failed += outcome.state == "failed" or missing
+            failed += outcome.state == "failed" or missing or failures.is_total
+    if absent == len(selected):
+        failed = absent
     if failed:
         print(f"sizebook: {failed} of {len(selected)} chapters failed", file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _failures(root: Path, outcome: RunOutcome) -> Failures:
+    """Return which of a chapter's own trials failed; none where it shows no page."""
+    from sizebook.book.failures import Failures, find_failures
+
+    if outcome.page is None:
+        return Failures()
+    return find_failures(root, outcome.chapter, outcome.page)
 
 
 @contextlib.contextmanager
@@ -101,14 +118,19 @@ class _Line:
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False, markup=False)
         self._shown = -1
+        self._told: set[str] = set()
         self.pace = ""
         """How long measuring took and how much of it was load, once it is over."""
 
     def update(self, line: ProgressLine) -> None:
         if line.done == line.total and " of load" in line.label:
             self.pace = line.label
+        label = line.label
+        if label.startswith(FAILED):  # each reason once: the trials that follow often share it
+            label = FAILED.rstrip(": ") if label in self._told else label
+            self._told.add(line.label)
         left = "" if line.left_s is None else f", {_minutes(line.left_s)} left"
-        text = f"{line.chapter}: {line.done}/{line.total} trials{left}; {line.label}"
+        text = f"{line.chapter}: {line.done}/{line.total} trials{left}; {label}"
         if self._console.is_terminal:
             width = max(20, self._console.width - 1)
             print(f"\r{text[:width]:<{width}}", end="", file=sys.stderr, flush=True)
@@ -127,15 +149,16 @@ def _minutes(seconds: float) -> str:
     return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
 
 
-def _summary(outcome: RunOutcome, pace: str = "") -> str:
+def _summary(outcome: RunOutcome, pace: str = "", failed: str = "") -> str:
+    more = f"; {failed}" if failed else ""
     if outcome.state == "failed":
         where = f" in cell {outcome.cell}" if outcome.cell is not None else ""
         return f"{outcome.chapter}: failed{where}: {outcome.error}"
     if outcome.state == "up to date":
-        return f"{outcome.chapter}: up to date"
+        return f"{outcome.chapter}: up to date{more}"
     if outcome.state == "not published":
         return f"{outcome.chapter}: {outcome.error}"
     if outcome.state == "published":
         return f"{outcome.chapter}: taken as published"
     measured = f" (measured in {pace})" if pace else ""
-    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}"
+    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}{more}"

@@ -12,10 +12,8 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass
+from concurrent.futures import Executor, wait
 from pathlib import Path
-from typing import Any
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
@@ -30,26 +28,28 @@ from sizebook.lab.inventories import chosen_inventory
 from sizebook.lab.placement import core_facts, pinned_to, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.profiles import PROFILES
-from sizebook.lab.progress import Progress
+from sizebook.lab.progress import FAILED, Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
 from sizebook.lab.settling import Settling
+from sizebook.lab.started import Ahead, Started
 from sizebook.lab.storing import await_stored, count_rows
 from sizebook.lab.supervising import cause_of_failure, supervised
 from sizebook.lab.watching import watch
-from sizebook.load.workers import Workers
 from sizebook.model.bundle import NO_SESSION
-from sizebook.model.errors import TrialError
+from sizebook.model.errors import BundleError, LostError, TrialError
 from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
-from sizebook.probes.base import Probe
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack, StackRunner, ensure_built, has_stack
 from sizebook.stack.postgres import remove_socket_folders
 from sizebook.store import Project, measurement_lock
-from sizebook.store.bundles import Bundle
+from sizebook.store.bundles import RECORD, Bundle
 from sizebook.store.lock import ALONE, need_alone
 from sizebook.store.partial import remove_partial
+
+_STARTS = 2
+"""Starts of a stack in a row in which something was killed before a trial."""
 
 
 def measure(
@@ -76,13 +76,15 @@ def measure(
         before = () if calibrating or bench.ceilings or not has_stack(project) else first
         trials = sum(len(session.trials) for session in (*before, *sessions))
         progress = Progress(chapter, trials, planned_s([*before, *sessions]))
+        stored: list[Bundle] = []
         for session in before:
-            bench.run(session, project.runs / CALIBRATION, progress)
+            stored += bench.run(session, project.runs / CALIBRATION, progress)
             bench.learn_ceilings()
         for session in sessions:
-            bench.run(session, project.runs / chapter, progress)
+            stored += bench.run(session, project.runs / chapter, progress)
             if calibrating:
                 bench.learn_ceilings()
+        _need_stored(stored)
         progress.finish()
 
 
@@ -110,43 +112,6 @@ def opened_bench(project: Project, purpose: str) -> Iterator[Bench]:
         aside = undo.enter_context(threads_on_all_cpus())
         undo.callback(generators.drop)
         yield Bench(project, host, runner, generators, aside, alone=alone)
-
-
-@dataclass
-class _Ahead:
-    """A trial that generator and probes are being prepared for."""
-
-    record: TrialRecord
-    marks: dict[Path, int]
-    out: Path
-    ready: tuple[Future[Any], ...]
-
-
-@dataclass
-class _Started:
-    """A stack and a generator, ready for trials."""
-
-    name: str
-    stack: RunningStack
-    generator: Workers
-    probes: list[Probe]
-    setup_s: float
-    position: int = 0
-    settling: Settling | None = None
-    """Watches the conditioning load that is running, if one is."""
-    conditioned_s: float = 0.0
-    """How long it was under a conditioning load so far."""
-    ahead: _Ahead | None = None
-
-    def take_ahead(self, spec: TrialSpec | None) -> _Ahead | None:
-        """Return what was prepared for this trial, once; let go what was for another."""
-        ahead, self.ahead = self.ahead, None
-        if ahead is None or ahead.record.spec == spec:
-            return ahead
-        wait(ahead.ready)
-        if ahead.record.sampler is not None:
-            ahead.record.sampler.detach()
-        return None
 
 
 class Bench:
@@ -180,7 +145,12 @@ class Bench:
         self.ceilings = find_ceilings(self.project)
 
     def run(self, session: Session, folder: Path, progress: Progress) -> list[Bundle]:
-        """Run the trials of a session; after a failure the rest go on with a fresh start."""
+        """Run the trials of a session; after a failure the rest go on with a fresh start.
+
+        A start that fails for another reason than a process that was killed would fail again: then
+        no trial is left to try. After one that was killed there is one start more.
+        """
+        starts_lost = 0
         conditioned: list[Bundle] = []
         done: list[Bundle] = []
         progress.step(f"{session.experiment}, block {session.replicate + 1}: starting the stack")
@@ -211,16 +181,23 @@ class Bench:
             except _SessionLost as lost:
                 if lost.bundle.record.trial.purpose == "measured":
                     done.append(lost.bundle)
+                    starts_lost = 0
                     continue
                 conditioned.append(lost.bundle)
+                starts_lost += 1
+                if lost.may_return and starts_lost < _STARTS:
+                    continue
                 reason = f"its conditioning load failed: {lost.bundle.record.failure}"
                 return [*conditioned, *done, *self._give_up(due, reason, folder, progress)]
             except TrialError as error:  # the stack did not come up
+                starts_lost += 1
+                if isinstance(error, LostError) and starts_lost < _STARTS:
+                    continue
                 return [*conditioned, *done, *self._give_up(due, str(error), folder, progress)]
         return [*conditioned, *done]
 
     def _condition(
-        self, started: _Started, loads: Sequence[TrialSpec], folder: Path, first: TrialSpec
+        self, started: Started, loads: Sequence[TrialSpec], folder: Path, first: TrialSpec
     ) -> Iterator[Bundle]:
         """Load a fresh stack until it has settled as far as its first trial asks for.
 
@@ -234,7 +211,7 @@ class Bench:
             further = self._look_ahead(started, spec)
             self._carry_out(started, further)
             if further.record.failure:
-                raise _SessionLost(_store(further, folder))
+                raise _SessionLost(_store(further, folder), may_return=further.is_lost)
             shutil.rmtree(further.out, ignore_errors=True)
         started.settling = None
 
@@ -242,14 +219,13 @@ class Bench:
         self, due: Sequence[TrialSpec], reason: str, folder: Path, progress: Progress
     ) -> list[Bundle]:
         """Store every trial still due as failed for one reason: a new start would end alike."""
-        bundles = []
-        for spec in due:
-            bundles.append(self._failed(spec, reason, folder))
-            progress.step(f"failed: {reason}", spec.load.phases.planned_s, done=1)
+        bundles = [self._failed(spec, reason, folder) for spec in due]
+        left_s = sum(spec.load.phases.planned_s for spec in due)
+        progress.step(f"{FAILED}{reason}", left_s, done=len(due))
         return bundles
 
     def trial(
-        self, started: _Started, spec: TrialSpec, folder: Path, then: TrialSpec | None = None
+        self, started: Started, spec: TrialSpec, folder: Path, then: TrialSpec | None = None
     ) -> Bundle:
         """Run one trial and return its bundle; raises _SessionLost after storing a failed one.
 
@@ -267,10 +243,10 @@ class Bench:
         finally:
             bundle = writing.result()
         if record.failure:
-            raise _SessionLost(bundle)
+            raise _SessionLost(bundle, may_return=ahead.is_lost)
         return bundle
 
-    def _carry_out(self, started: _Started, ahead: _Ahead) -> None:
+    def _carry_out(self, started: Started, ahead: Ahead) -> None:
         """Run the trial that everything was prepared for; its record tells if it failed."""
         spec, record, sampler = ahead.record.spec, ahead.record, ahead.record.sampler
         assert sampler is not None
@@ -300,9 +276,10 @@ class Bench:
                 if spec.purpose == "conditioning":
                     started.conditioned_s += record.collected.facts.wall_s
         except TrialError as error:
-            record.failure = str(cause_of_failure(started.stack, spec, record.events) or error)
+            cause = cause_of_failure(started.stack, spec, record.events) or error
+            record.failure, ahead.is_lost = str(cause), isinstance(cause, LostError)
 
-    def _look_ahead(self, started: _Started, spec: TrialSpec) -> _Ahead:
+    def _look_ahead(self, started: Started, spec: TrialSpec) -> Ahead:
         """Have generator and probes get ready for a trial, aside."""
         record = TrialRecord(
             root=self.project.root,
@@ -326,10 +303,10 @@ class Bench:
         urls = started.stack.targets()
         targets = {role: url for role, url in urls.items() if url.startswith("http:")}
         preparing = self._aside.submit(started.generator.prepare, spec.load, targets, out)
-        return _Ahead(record, marks, out, (preparing, self._aside.submit(record.sampler.attach)))
+        return Ahead(record, marks, out, (preparing, self._aside.submit(record.sampler.attach)))
 
     @contextlib.contextmanager
-    def _started(self, session: Session) -> Iterator[_Started]:
+    def _started(self, session: Session) -> Iterator[Started]:
         began = time.monotonic()
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
         first = session.trials[0]
@@ -349,7 +326,7 @@ class Bench:
                 callers=generator,
                 cpus=stack_cpus(session.deployment),
             )
-            started = _Started(name, stack, generator, probes, time.monotonic() - began)
+            started = Started(name, stack, generator, probes, time.monotonic() - began)
             undo.callback(started.take_ahead, None)
             try:
                 yield started
@@ -373,15 +350,29 @@ class Bench:
         return write_bundle(record, {}, folder)
 
 
+def _need_stored(bundles: Sequence[Bundle]) -> None:
+    """Raise BundleError if somebody removed what was measured while the rest was."""
+    gone = [bundle.id for bundle in bundles if not (bundle.path / RECORD).is_file()]
+    if gone:
+        raise BundleError(
+            found=f"{len(gone)} of {len(bundles)} stored trials that are no longer in data/runs, "
+            f"first {gone[0]}",
+            expected="data/runs left alone while a measurement runs",
+            next_step="run it again: what is missing is measured",
+        )
+
+
 class _SessionLost(Exception):  # noqa: N818 - an outcome, kept inside this module
     """A trial failed; its bundle is stored, but the stack cannot be trusted any more."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, *, may_return: bool) -> None:
         super().__init__(bundle.record.failure)
         self.bundle = bundle
+        self.may_return = may_return
+        """Whether a fresh start may bring back what it lacked."""
 
 
-def _store(ahead: _Ahead, folder: Path) -> Bundle:
+def _store(ahead: Ahead, folder: Path) -> Bundle:
     bundle = write_bundle(ahead.record, ahead.marks, folder)
     shutil.rmtree(ahead.out, ignore_errors=True)
     return bundle

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+FAILED = "failed: "
+"""How the label of a step begins that tells why trials failed."""
 PROGRESS_FILE = "SIZEBOOK_PROGRESS"
 """Environment variable: a file to which each step is appended as one JSON line."""
 

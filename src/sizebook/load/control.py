@@ -31,7 +31,7 @@ from sizebook.load.protocol import (
     encode,
 )
 from sizebook.model.deployment import CpuSet
-from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.errors import LostError, TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.model.records import Record
 
@@ -267,13 +267,14 @@ class Generator:
 
     def _broken(self, found: str) -> TrialError:
         process = self._process
-        last = ""
+        last, kind = "", TrialError
         if process is not None:
             code = process.wait(1.0) if "ended" in found or "gone" in found else process.exit_code
             found += f" (exit code {code})" if code is not None else ""
+            kind = LostError if code is not None and code < 0 else TrialError
             last = next(iter(process.log_tail(1).splitlines()), "")
             self.stop()
-        return TrialError(
+        return kind(
             found=found + (f"; its log ends with: {last}" if last else "; its log is empty"),
             expected="a generator that answers",
             next_step=f"read {self._log.name} and run the trial again",

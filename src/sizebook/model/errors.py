@@ -38,6 +38,10 @@ class TrialError(UserError):
     """A trial could not be carried out; it is stored as a failed bundle that says so."""
 
 
+class LostError(TrialError):
+    """A process that the trial needs was killed, or is gone: with a fresh start it may succeed."""
+
+
 class BundleError(UserError):
     """A bundle on disk is damaged, foreign, or of a version this reader does not know."""
 

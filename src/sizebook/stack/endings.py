@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass
 
 from sizebook.hosts import HostProcess
-from sizebook.model.errors import TrialError
+from sizebook.model.errors import LostError, TrialError
 
 LAST_RESORT = "-XX:+ExitOnOutOfMemoryError"
 """Ends a JVM at the first allocation that cannot be satisfied. A thread that lost its work to such
@@ -15,6 +16,7 @@ _EXIT_CODE = 3
 _SAID = re.compile(r"^Terminating due to (java\.lang\.OutOfMemoryError.*)$")
 """``os::exit(3)`` after this line: ``report_java_out_of_memory`` in HotSpot's ``debug.cpp``."""
 _LINES = 50
+_KILLED_INSIDE = (128 + signal.SIGKILL, 128 + signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,16 @@ class Ending:
     """Heap of a JVM; None for other processes."""
 
     @property
+    def is_killed(self) -> bool:
+        """Whether a signal that it did not handle ended it; a shell adds 128 to its number."""
+        return self.exit_code < 0 or self.exit_code in _KILLED_INSIDE
+
+    @property
     def error(self) -> TrialError:
-        """What is raised where nobody expected this end."""
+        """What is raised where nobody expected this end; a LostError where it was killed."""
         if not self.out_of_memory:
-            return TrialError(
+            kind = LostError if self.is_killed else TrialError
+            return kind(
                 found=f"{self.name} ended with {self.exit_code}: {self.last_words}",
                 expected="a stack that runs until the trial is over",
                 next_step="see logs/ in the trial's bundle",
@@ -57,14 +65,19 @@ class NodeEndedError(TrialError):
     def of(cls, ending: Ending) -> NodeEndedError:
         """Return the error that tells how it ended."""
         why = ending.error
+        kind = NodeKilledError if ending.is_killed else cls
         by_hand = "try the same deployment by hand with 'sizebook stack up'"
-        error = cls(
+        error = kind(
             found=f"{why.found} (before it was ready)",
             expected=why.expected if ending.out_of_memory else "a node that becomes ready",
             next_step=why.next_step if ending.out_of_memory else by_hand,
         )
         error.ending = ending
         return error
+
+
+class NodeKilledError(NodeEndedError, LostError):
+    """A node was killed before it was ready."""
 
 
 def ending_of(process: HostProcess, heap_mib: int | None = None) -> Ending | None:

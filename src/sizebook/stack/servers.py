@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sizebook.hosts import Host, HostProcess
 from sizebook.model.deployment import LOCAL, ServerRole
-from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.errors import LostError, TrialError, UsageError
 from sizebook.model.server import CounterSource, Filled
 from sizebook.stack.endings import ending_of
 from sizebook.stack.given import refusal
@@ -241,7 +241,8 @@ def _wait_ready(server: Server) -> None:
     while (reason := refusal(server.url, server.role.ready)) is not None:
         ending = ending_of(server.process)
         if ending is not None:
-            raise TrialError(
+            kind = LostError if ending.is_killed else TrialError
+            raise kind(
                 found=f"{server.name} ended with {ending.exit_code} before it was ready: "
                 f"{ending.last_words or 'it printed nothing'}",
                 expected="a server that stays in the foreground and listens on {port}",

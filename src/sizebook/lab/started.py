@@ -1,0 +1,54 @@
+"""A stack and a generator that were started, and the trial that both are being prepared for."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sizebook.lab.recording import TrialRecord
+from sizebook.lab.settling import Settling
+from sizebook.load.workers import Workers
+from sizebook.model.trial import TrialSpec
+from sizebook.probes.base import Probe
+from sizebook.stack import RunningStack
+
+
+@dataclass
+class Ahead:
+    """A trial that generator and probes are being prepared for."""
+
+    record: TrialRecord
+    marks: dict[Path, int]
+    out: Path
+    ready: tuple[Future[Any], ...]
+    is_lost: bool = False
+    """Whether it failed because a process was killed or is gone."""
+
+
+@dataclass
+class Started:
+    """A stack and a generator, ready for trials."""
+
+    name: str
+    stack: RunningStack
+    generator: Workers
+    probes: list[Probe]
+    setup_s: float
+    position: int = 0
+    settling: Settling | None = None
+    """Watches the conditioning load that is running, if one is."""
+    conditioned_s: float = 0.0
+    """How long it was under a conditioning load so far."""
+    ahead: Ahead | None = None
+
+    def take_ahead(self, spec: TrialSpec | None) -> Ahead | None:
+        """Return what was prepared for this trial, once; let go what was for another."""
+        ahead, self.ahead = self.ahead, None
+        if ahead is None or ahead.record.spec == spec:
+            return ahead
+        wait(ahead.ready)
+        if ahead.record.sampler is not None:
+            ahead.record.sampler.detach()
+        return None
