@@ -263,6 +263,20 @@ def test_the_licence_is_the_projects(project, tmp_path, text, expected):
     assert audit_crate(done.path) == []
 
 
+def test_code_and_data_may_have_a_licence_each(project, tmp_path):
+    """Both are named by their SPDX pages, and both texts come with the crate."""
+    text = '[project]\nname = "x"\nlicense = "Apache-2.0 AND CC-BY-4.0"\n'
+    (project / "pyproject.toml").write_text(text)
+    for name in ("LICENSE", "LICENSE-CC-BY-4.0"):
+        (project / name).write_text("The text.\n")
+    done = export_crate(project, tmp_path / "crate")
+    graph = read_graph(done.path)
+    named = [each["@id"] for each in graph["./"]["license"]]
+    assert named == [f"https://spdx.org/licenses/{each}" for each in ("Apache-2.0", "CC-BY-4.0")]
+    assert {"LICENSE", "LICENSE-CC-BY-4.0"} <= graph.keys()
+    assert audit_crate(done.path) == []
+
+
 def test_a_slim_crate_is_as_good(root, tmp_path):
     """Bundles without requests say so and keep their checksum; the validator takes an archive."""
     whole = export_crate(root, tmp_path / "whole")

@@ -50,7 +50,7 @@ from sizebook.book.sphinx_nodes import (
 from sizebook.book.sphinx_outputs import VegaLiteMime, add_folds, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.sphinx_reproductions import ReproductionsDirective
-from sizebook.book.sphinx_rounds import RoundsDirective
+from sizebook.book.sphinx_rounds import RoundsDirective, name_round
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError
@@ -261,6 +261,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("sizebook", (_show_tex, None), (_show_tex, None))
     app.add_css_file("sizebook.css", priority=900)
     app.connect("config-inited", _add_templates, priority=900)  # behind the themes
+    app.connect("config-inited", name_round)
     app.connect("builder-inited", _add_static)
     app.connect("doctree-read", _finish_notebook)
     app.connect("doctree-read", _refuse_maths)

@@ -1,13 +1,16 @@
-"""The rounds that came with the book, as a table in a page."""
+"""The rounds that came with the book: a table in a page, and the newest one in each footer."""
 
 # docutils brings no types
 # mypy: disable-error-code="import-untyped, misc, no-any-return"
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 
 from sizebook.book.sphinx_registries import registry_table
@@ -44,6 +47,16 @@ class RoundsDirective(SphinxDirective):
         table = registry_table(_HEADS, rows, literal=2)
         table["classes"].append("sb-rounds")
         return [table]
+
+
+def name_round(app: Sphinx, config: Config) -> None:
+    """Add the newest published round to the footer of each page; nothing where there is none."""
+    rounds = find_rounds(Project(Path(app.srcdir).parent))
+    if rounds:
+        options = config.html_theme_options
+        line = f"<p>Published round: {escape(max(each.name for each in rounds))}.</p>"
+        footer = options.get("extra_footer", "") + line
+        config.html_theme_options = options | {"extra_footer": footer}
 
 
 def _cells(found: Round, pack: PackRecord) -> tuple[str, ...]:

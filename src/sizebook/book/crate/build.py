@@ -31,8 +31,7 @@ def build_crate(run: Run, files: CrateFiles, *, slim: bool) -> Any:
     for path in (describe.LOCK, "pyproject.toml"):
         if (run.project.root / path).is_file():
             tops.append(_add_file(crate, files, run.project.root / path, path))
-    if run.licence_file is not None:
-        tops.append(_add_file(crate, files, run.licence_file, run.licence_file.name))
+    tops += [_add_file(crate, files, file, file.name) for file in run.licence_files]
     for name, file in run.load_profiles.items():
         tops.append(_add_file(crate, files, file, f"locustfiles/{name}"))
     tops += [each["@id"] for each in _add_bundles(crate, run, files, slim=slim)]
@@ -82,10 +81,10 @@ def _unwrap(crate: Any) -> None:
 
 
 def _describe_root(crate: Any, run: Run, tops: Sequence[Any], actions: Sequence[Entity]) -> None:
-    licence = describe.describe_licence(run)
+    licences = describe.describe_licences(run)
     profiles = list(describe.describe_profiles())
     preview = {"@id": PREVIEW, "@type": "CreativeWork", "about": ref("./")}
-    _add(crate, [licence, *profiles, preview | {"encodingFormat": "text/html"}])
+    _add(crate, [*licences, *profiles, preview | {"encodingFormat": "text/html"}])
     root = crate.root_dataset
     names = ", ".join(each.chapter.id for each in run.chapters)
     root["name"] = f"Sizebook run of {run.ended.date().isoformat()}"
@@ -95,7 +94,7 @@ def _describe_root(crate: Any, run: Run, tops: Sequence[Any], actions: Sequence[
         "notebooks that were made from them."
     )
     root["datePublished"] = run.ended.isoformat()
-    root["license"] = ref(licence)
+    root["license"] = refs(licences)
     root["conformsTo"] = refs(profiles)
     root["hasPart"] = refs(each if isinstance(each, str) else each.id for each in tops)
     root["mentions"] = refs(each for each in actions if each["@type"] == "CreateAction")

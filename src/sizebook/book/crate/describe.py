@@ -106,15 +106,23 @@ def describe_profiles() -> Iterator[Entity]:
         yield {"@id": identifier, "@type": "CreativeWork", "name": name, "version": version}
 
 
-def describe_licence(run: Run) -> Entity:
-    """Give the licence of the project, or that it states none."""
-    if re.fullmatch(r"[A-Za-z0-9.+-]+", run.licence):
-        page = f"https://spdx.org/licenses/{run.licence}"
-        return {"@id": page, "@type": "CreativeWork", "name": run.licence, "identifier": page}
+def describe_licences(run: Run) -> list[Entity]:
+    """Give the project's licences, one for each part of ``A AND B``, or that it states none."""
+    names = run.licence.split(" AND ")
+    if all(re.fullmatch(r"[A-Za-z0-9.+-]+", name) for name in names):
+        pages = {name: f"https://spdx.org/licenses/{name}" for name in names}
+        return [
+            {"@id": page, "@type": "CreativeWork", "name": name, "identifier": page}
+            for name, page in pages.items()
+        ]
+    return [_describe_own_licence(run)]
+
+
+def _describe_own_licence(run: Run) -> Entity:
     name, description = run.licence, run.licence
-    if run.licence_file is not None:
+    if run.licence_files:
         name = name or "The project's licence"
-        description = f"{run.licence_file.name} in this crate."
+        description = f"{', '.join(file.name for file in run.licence_files)} in this crate."
     elif not name:
         name = "No licence stated"
         description = (

@@ -72,8 +72,8 @@ class Run:
     bundles: tuple[RunBundle, ...]
     load_profiles: Mapping[str, Path]
     licence: str
-    """SPDX name or words from ``pyproject.toml``; empty: the project states none."""
-    licence_file: Path | None
+    """SPDX expression or words from ``pyproject.toml``; empty: the project states none."""
+    licence_files: tuple[Path, ...]
 
     @property
     def began(self) -> datetime:
@@ -122,7 +122,7 @@ def gather_run(root: Path, ids: Sequence[str] = ()) -> Run:
         bundles,
         _find_load_profiles(project, bundles),
         _read_licence(root),
-        next((file for glob in _LICENCES for file in sorted(root.glob(glob))), None),
+        tuple(file for glob in _LICENCES for file in sorted(root.glob(glob))),
     )
 
 

@@ -56,7 +56,7 @@ def render_preview(run: Run, files: Mapping[str, StoredFile]) -> str:
     ]
     return environment.get_template("crate_preview.html.j2").render(
         run=run,
-        licence=describe.describe_licence(run),
+        licences=describe.describe_licences(run),
         machines=list(describe.describe_machines(run).values()),
         software=list(describe.describe_software(run).values()),
         chapters=chapters,
