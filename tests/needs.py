@@ -98,6 +98,7 @@ OF: dict[str, tuple[str, ...]] = {
     "load/@generator": ("measure",),
     "load/@own": ("measure",),
     "load/test_failures.py": ("measure",),
+    "load/test_fence.py": ("measure",),
     "load/test_spread.py": ("jvm", "measure", "root"),
     "load/test_workers.py": ("measure",),
     "probes/test_jvm.py": ("jvm",),

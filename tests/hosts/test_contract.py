@@ -155,11 +155,11 @@ def test_threads_of_a_name_go_first_or_last_until_they_are_let_go(host, ground, 
         said = process.log_tail(2).split()
         return int(said[0]) if said else None
 
-    assert wait_until(lambda: nice() == 0)
+    assert wait_until(lambda: nice() == os.nice(0))
     change = getattr(host, way)
     assert not change(process, "no such thread")
     if change(process, "python"):
-        assert wait_until(lambda: nice() == {"prefer": FIRST, "hold_back": LAST}[way], seconds=60)
+        assert wait_until(lambda: nice() == {"prefer": FIRST, "hold_back": LAST}[way])
     else:
         assert host.mode == "user-space-kernel"
     host.let_go(process)

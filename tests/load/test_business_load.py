@@ -143,15 +143,16 @@ def office():
         yield kept
 
 
-def work(own, office, tmp_path, users=5, measured_s=0.6, **settings):
+def work(own, office, tmp_path, users=5, measured_s=0.6, until=None, **settings):
+    """Have clerks work for a time, or, however long it takes, until something holds."""
     load = LoadProfile(
         locustfile="business.py",
         arrivals=ClosedLoop(users=users, think_s=0.001, think_random=True),
-        phases=Phases(warmup_s=0.0, measured_s=measured_s, drain_s=5.0),
+        phases=Phases(warmup_s=0.0, measured_s=600.0 if until else measured_s, drain_s=60.0),
         settings=settings,
     )
     own.prepare(load, {"app": office.url}, tmp_path)
-    return own.run()
+    return own.run(lambda _: until is not None and until() and own.stop_trial())
 
 
 def failures(collected):
@@ -161,7 +162,11 @@ def failures(collected):
 
 def test_all_transactions_are_done_and_none_fails(own, office, tmp_path):
     """Clerks sign on once, do all 17 transactions, and every page is that of their session."""
-    collected = work(own, office, tmp_path)
+
+    def all_done():
+        return {page for _, page in [*office.seen]} >= TRANSACTIONS
+
+    collected = work(own, office, tmp_path, until=all_done)
     assert collected.facts.failed == 0
     names = set(collected.requests["name"].cast(str))
     assert names >= TRANSACTIONS and names - TRANSACTIONS <= {"sign-on", "sign-off"}
@@ -184,7 +189,14 @@ def test_clerks_begin_where_others_are_at_work(own, office, tmp_path):
 
 def test_each_user_has_a_session_of_its_own(own, office, tmp_path):
     """Five users are five; what they do in a session begins with signing on."""
-    work(own, office, tmp_path, session_transactions=3)
+
+    def counts():
+        return Counter(user for user, page in [*office.seen] if page.startswith("sign"))
+
+    def signed():
+        return all(counts()[user] > 2 for user in range(1, 6))
+
+    work(own, office, tmp_path, session_transactions=3, until=signed)
     by_user: dict[int, list[str]] = {}
     for user, page in office.seen:
         by_user.setdefault(user, []).append(page)
