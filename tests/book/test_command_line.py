@@ -15,10 +15,12 @@ from typer.testing import CliRunner
 
 from sizebook.cli import size, trial
 from sizebook.cli.main import app
+from sizebook.hosts import preparing
+from sizebook.lab import equipment
 from sizebook.model.errors import BundleError, UserError
 from sizebook.store.received import unpack_bundles
 
-NASTY = ("", "-5", "nan", "inf", "1e999", "1_0", "x:inf", "p95:inf", "\x1b[2J", "\udcff", "../..")
+NASTY = ("", "-5", "nan", "inf", "1e999", "1_0", "x:inf", "p95:inf", "\x1b[2J", "\udcff", "no/such")
 """For an option or argument of any type."""
 
 
@@ -40,6 +42,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "notebooks").mkdir()
     monkeypatch.setenv("SIZEBOOK_ROOT", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(equipment, "examine_modes", lambda *_: ())  # would make hosts
+    monkeypatch.setattr(preparing, "prepare_hosts", lambda *_, **__: ())  # would fetch a kernel
     monkeypatch.setattr(size, "_model", lambda _: MODEL)
     return tmp_path
 

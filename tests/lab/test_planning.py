@@ -220,8 +220,10 @@ def test_unknown_names_are_clear_messages():
     """Profile, replicates, topology and setting: found, expected, next step."""
     with pytest.raises(UsageError, match="smoke, quick, full"):
         get_profile("fast")
-    with pytest.raises(UsageError, match="replicates=-1; expected 1 or more"):
+    with pytest.raises(UsageError, match="replicates=-1; expected 1 to 1000"):
         get_profile("quick", -1)
+    with pytest.raises(UsageError, match="replicates=1001; expected 1 to 1000"):
+        get_profile("quick", 1001)
     with pytest.raises(UsageError, match="local, remote"):
         app_stack(PLACE, topology="near")
     role = app_stack(PLACE, settings={"treads": 5}).find("app")
