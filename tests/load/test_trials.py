@@ -277,7 +277,8 @@ def test_cookies_belong_to_a_user(run, server):
 def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
     """Each due time of the stored, reproducible schedule is the intended start of one request.
 
-    None starts before it, and each that starts more than a ms after it is counted as late.
+    None starts before it, and each that starts more than a ms after it is counted as late. Most
+    start no later than the generator's own ticks come, which a busy machine delays as well.
     """
     arrivals = OpenArrivals(kind="poisson", rate_per_s=300, users=50)
     phases = Phases(warmup_s=0.2, measured_s=0.6, drain_s=60.0)
@@ -291,6 +292,7 @@ def test_open_arrivals_follow_the_schedule(run, server, tmp_path):
     late_ns = (collected.requests["start_ns"] - collected.requests["intended_ns"]).to_numpy()
     assert late_ns.min() >= 0
     assert collected.facts.late_starts == int((late_ns > 1_000_000).sum())
+    assert np.median(late_ns) < 1_000_000 + collected.facts.lag_p99_ms * 1e6
     assert collected.facts.dropped == 0
 
 
