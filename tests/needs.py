@@ -97,6 +97,7 @@ OF: dict[str, tuple[str, ...]] = {
     "lab/test_modes.py": ("root",),
     "load/@generator": ("measure",),
     "load/@own": ("measure",),
+    "load/test_data_files.py": ("measure",),
     "load/test_failures.py": ("measure",),
     "load/test_fence.py": ("measure",),
     "load/test_spread.py": ("jvm", "measure", "root"),

@@ -10,7 +10,7 @@ from sizebook.model.bundle import BundleRecord, Execution, Fingerprints, Machine
 from sizebook.model.errors import BundleError, TrialError
 from sizebook.model.trial import TrialSpec
 from sizebook.store import BundleWriter, cache_key, find_bundles, open_bundle
-from sizebook.store.bundles import newest_by_key, verify_bundle
+from sizebook.store.bundles import newest_of, verify_bundle
 from sizebook.store.partial import remove_partial
 
 SPEC = TrialSpec.model_validate_json(
@@ -154,8 +154,8 @@ def test_a_completed_bundle_wins_over_a_later_failed_one(tmp_path):
     old = write(tmp_path, "1", started="2026-01-01T00:00:00Z")
     new = write(tmp_path, "2", started="2026-01-02T00:00:00Z")
     failed = write(tmp_path, "3", started="2026-01-03T00:00:00Z", outcome="failed")
-    assert newest_by_key([new, failed, old])["k"].id == "2"
-    assert newest_by_key([failed])["k"].id == "3"
+    assert [one.id for one in newest_of([new, failed, old], lambda one: one.record.key)] == ["2"]
+    assert [one.id for one in newest_of([failed], lambda one: one.record.key)] == ["3"]
 
 
 def test_the_cache_key_follows_specification_and_fingerprints():

@@ -17,10 +17,12 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 import sizebook
+from sizebook.book.again import Again, find_again
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
 from sizebook.book.records import Record, read_records
 from sizebook.lab import calibration
+from sizebook.lab.archive import TRY_ALL
 from sizebook.lab.inventories import inventory_fingerprint
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
@@ -29,6 +31,9 @@ State = Literal["ran", "up to date", "published", "not published", "failed"]
 
 STAMP = "sizebook_run"
 """Where the metadata of an executed notebook say how it was made."""
+
+MEASURE = "measure"
+"""The source of trials that are measured here."""
 
 INJECTED = "injected-parameters"
 """Tag of the cell that papermill adds with the parameters of a run."""
@@ -63,6 +68,8 @@ class RunOutcome:
     page: Path | None = None
     cell: int | None = None
     error: str | None = None
+    note: str = ""
+    """What was, or was not, measured again."""
     remains: Path | None = None
 
 
@@ -82,15 +89,19 @@ def run_chapter(
     notebook, lets it clean up, and raises KeyboardInterrupt.
     """
     page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
+    again = Again()
     if not force and is_up_to_date(root, chapter, parameters):
-        return RunOutcome(chapter.id, "up to date", 0.0, page=page)
+        if parameters.get("source", MEASURE) == MEASURE:
+            again = find_again(root, chapter.id, page)
+        if not again.due:
+            return RunOutcome(chapter.id, "up to date", 0.0, page=page, note=again.words)
     started = time.monotonic()
     remains = root / "_build" / "failed" / f"{chapter.id}.ipynb"
     for folder in (page.parent, remains.parent):
         folder.mkdir(parents=True, exist_ok=True)
     remains.unlink(missing_ok=True)
     try:
-        _execute(root, chapter, parameters, remains, on_progress, stop_grace_s)
+        _execute(root, chapter, parameters, remains, on_progress, stop_grace_s, force=force)
         stamp_page(root, chapter, parameters, remains)
         _check_borrowed(root, chapter, read_records(remains).values())
     except PapermillExecutionError as error:
@@ -107,7 +118,8 @@ def run_chapter(
         raise
     else:
         remains.replace(page)
-        return RunOutcome(chapter.id, "ran", time.monotonic() - started, page=page)
+        seconds = time.monotonic() - started
+        return RunOutcome(chapter.id, "ran", seconds, page=page, note=again.words)
     page.unlink(missing_ok=True)
     cell, message = failure
     return RunOutcome(
@@ -133,14 +145,14 @@ def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -
 def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
     """Give one checksum over all that decides what a chapter's page shows.
 
-    Template, parameters, harness, load profiles, stack sources, benchmarks with their results, what
-    the reports printed, lock file and inventory by content; bundles (of the chapter, the
-    calibration, and the chapters that it borrows from) by name and size, as they are never changed
-    once written.
+    Template, parameters, harness, load profiles and what lies beside them, stack sources,
+    benchmarks with their results, what the reports printed, lock file and inventory by content;
+    bundles (of the chapter, the calibration, and the chapters that it borrows from) by name and
+    size, as they are never changed once written.
     """
     package = Path(sizebook.__file__).parent
     contents = [chapter.notebook, root / "env" / "requirements.lock"]
-    contents += sorted(package.rglob("*.py")) + sorted((root / "locustfiles").glob("*.py"))
+    contents += [*sorted(package.rglob("*.py")), *_list_load(root / "locustfiles")]
     contents += [root / "stack" / "pom.xml", *_list_files(root / "stack" / "src")]
     contents += sorted((root / "bench").glob("*.py"))
     contents += sorted((root / "bench" / "results").glob("*.json"))
@@ -183,6 +195,8 @@ def _execute(
     output: Path,
     on_progress: Callable[[ProgressLine], None] | None,
     stop_grace_s: float,
+    *,
+    force: bool,
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="sizebook-progress-") as folder:
         file = Path(folder) / "progress.jsonl"
@@ -202,6 +216,7 @@ def _execute(
             environment={
                 "SIZEBOOK_PROGRESS": str(file),
                 "SIZEBOOK_COMMIT": find_commit(root),
+                **({TRY_ALL: "1"} if force else {}),
             },
             may_measure=chapter.kind != "page",
         )
@@ -263,6 +278,10 @@ def first_words(kind: str, message: str) -> str:
     """Give a failure in one line; a UserError says enough without its kind."""
     line = " ".join(_ANSI.sub("", message).split())
     return line if kind in _ERRORS else f"{kind}: {line}"
+
+
+def _list_load(folder: Path) -> list[Path]:
+    return [each for each in _list_files(folder) if "__pycache__" not in each.parts]
 
 
 def _list_files(folder: Path) -> list[Path]:

@@ -76,6 +76,9 @@ def _comparable(treated: Treated, _: float | None) -> tuple[bool | None, str, di
         "versions of a load profile": range(max(versions.values())),
         "versions of the capture": {one.capture_version for one in prints},
     }
+    read = {(name, sha) for one in prints for name, sha in one.data.items()}
+    if copies := Counter(name for name, _ in read):
+        kinds["versions of load data"] = range(max(copies.values()))
     mixed = [f"{len(found)} {name}" for name, found in kinds.items() if len(found) > 1]
     numbers = {name.replace(" ", "_"): float(len(found)) for name, found in kinds.items()}
     return not mixed, ", ".join(mixed) or "all trials are from one machine and one build", numbers

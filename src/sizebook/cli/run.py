@@ -32,13 +32,17 @@ def run(
     profile: str = typer.Option("quick", help="smoke, quick or full."),
     source: str = typer.Option("measure", help="measure, published, or a folder of bundles."),
     param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
-    force: bool = typer.Option(False, help="Execute notebooks again even if nothing changed."),
+    force: bool = typer.Option(
+        False, help="Execute notebooks, and try what failed, even if nothing changed."
+    ),
     inventory: Path = INVENTORY,
 ) -> None:
     """Measure chapters and execute their notebooks into pages of the book.
 
-    What is measured already is not measured again. Exit code 0 if every chapter ran, else 1: so
-    it is where every trial of a chapter failed, or where no chapter asked for was published.
+    What is measured already is not measured again, unless a file that its load reads has changed.
+    What failed is tried again, three times in all; --force tries it once more. Exit code 0 if every
+    chapter ran, else 1: so it is where every trial of a chapter failed, or where no chapter asked
+    for was published.
     """
     from sizebook.book.notebooks import run_chapter
     from sizebook.book.published.choosing import measures
@@ -154,11 +158,12 @@ def _summary(outcome: RunOutcome, pace: str = "", failed: str = "") -> str:
     if outcome.state == "failed":
         where = f" in cell {outcome.cell}" if outcome.cell is not None else ""
         return f"{outcome.chapter}: failed{where}: {outcome.error}"
+    note = f"; {outcome.note}" if outcome.note else ""
     if outcome.state == "up to date":
-        return f"{outcome.chapter}: up to date{more}"
+        return f"{outcome.chapter}: up to date{more}{note}"
     if outcome.state == "not published":
         return f"{outcome.chapter}: {outcome.error}"
     if outcome.state == "published":
         return f"{outcome.chapter}: taken as published"
     measured = f" (measured in {pace})" if pace else ""
-    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}{more}"
+    return f"{outcome.chapter}: ran in {_minutes(outcome.seconds)}{measured}{more}{note}"

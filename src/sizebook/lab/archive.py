@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from sizebook.hosts.machine import local_facts
 from sizebook.lab.inventories import machine_fingerprints, target_fingerprints
 from sizebook.lab.planning import Session
 from sizebook.lab.trials import Trial, compare_fingerprints
+from sizebook.load.data_files import print_files
 from sizebook.model.bundle import Fingerprints
 from sizebook.model.deployment import ServerRole
 from sizebook.model.errors import BundleError, HostLacksError, UsageError
@@ -23,13 +24,19 @@ from sizebook.stack.build import stack_fingerprint
 from sizebook.stack.jvms import choose_jvm, find_jvms
 from sizebook.stack.servers import server_fingerprint
 from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
-from sizebook.store.bundles import newest_by_key, newest_of
+from sizebook.store.bundles import newest_of
 from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
 from sizebook.store.tasting import taste_bundles
 
 AS_MEASURED = "SIZEBOOK_AS_MEASURED"
 """Environment variable by which a replay takes bundles as a measurement does, which has just made
 them: neither stale nor foreign. The audit sets it for pages that were measured."""
+
+
+MOST_TRIES = 3
+"""How often a trial that fails is tried in all; a run tries it once."""
+TRY_ALL = "SIZEBOOK_TRY_ALL"
+"""Environment variable by which trials are tried again however often they have failed."""
 
 
 class Archive:
@@ -39,16 +46,25 @@ class Archive:
         self._project = project
         self._chapter = chapter
         bundles = readable_bundles(project.runs / chapter)
-        self._newest = newest_by_key(bundles)
+        self._alike: dict[str, list[Bundle]] = defaultdict(list)
+        """Bundles by the key that they would have if their load profiles had read nothing."""
+        for bundle in bundles:
+            self._alike[_key_without_data(bundle)].append(bundle)
         self._attempts = Counter(bundle.record.key for bundle in bundles)
 
     def key(self, spec: TrialSpec) -> str:
-        """Return the cache key of a trial on this machine with the present sources."""
+        """Return the cache key of a trial on this machine with the present sources.
+
+        What its load profile reads is known from the newest bundle with the same profile.
+        """
+        newest = self.newest(spec)
+        if newest is not None:
+            return newest.record.key
         return cache_key(spec, present_fingerprints(self._project, spec))
 
     def missing(self, sessions: Iterable[Session]) -> tuple[Session, ...]:
-        """Return the sessions that must be run, each with only what is not yet completed."""
-        left = (session.after(session.collect(self.completed)) for session in sessions)
+        """Return the sessions that must be run, each with only what is not settled yet."""
+        left = (session.after(session.collect(self.settled)) for session in sessions)
         return tuple(session for session in left if session.remaining(()))
 
     def interfered(self, sessions: Iterable[Session], most: int) -> tuple[Session, ...]:
@@ -77,13 +93,24 @@ class Archive:
         return tuple(Trial(bundle) for bundle in found)
 
     def newest(self, spec: TrialSpec) -> Bundle | None:
-        """Return the newest bundle of a trial; a completed one wins over a failed one."""
-        return self._newest.get(self.key(spec))
+        """Return the newest bundle of a trial; a completed one wins over a failed one.
 
-    def completed(self, spec: TrialSpec) -> Bundle | None:
-        """Return the newest bundle of a trial if it completed."""
+        A bundle whose load profile read a file that is another one now is none of it.
+        """
+        fitting = newest_of(self._fitting(spec), lambda _: None)
+        return fitting[0] if fitting else None
+
+    def _fitting(self, spec: TrialSpec) -> list[Bundle]:
+        alike = self._alike.get(cache_key(spec, present_fingerprints(self._project, spec)), ())
+        return [bundle for bundle in alike if has_present_data(self._project, bundle)]
+
+    def settled(self, spec: TrialSpec) -> Bundle | None:
+        """Return the newest bundle of a trial that completed, or failed ``MOST_TRIES`` times."""
         bundle = self.newest(spec)
-        return bundle if bundle is not None and bundle.record.outcome == "completed" else None
+        if bundle is None or bundle.record.outcome == "completed":
+            return bundle
+        tired = self._attempts[bundle.record.key] >= MOST_TRIES
+        return bundle if tired and not os.environ.get(TRY_ALL) else None
 
     def replay(self, source: Iterable[Bundle], profile: str) -> tuple[Trial, ...]:
         """Return the newest bundle of each trial in a source, marked if stale or foreign.
@@ -130,7 +157,7 @@ def mark_trial(project: Project, bundle: Bundle, own: Sequence[Bundle] = ()) -> 
     audit on another machine marks as the page did.
     """
     measured = bundle.record.fingerprints
-    now = present_fingerprints(project, bundle.record.trial)
+    now = present_fingerprints(project, bundle.record.trial, measured.data)
     jvms = {now.jvm}
     if own:
         then = own[-1].record.fingerprints
@@ -151,8 +178,13 @@ def _is_own(project: Project, folder: Path) -> bool:
     return any(folder.resolve().is_relative_to(place.resolve()) for place in places)
 
 
-def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
-    """Return the fingerprints that a measurement of this trial would have here and now."""
+def present_fingerprints(
+    project: Project, spec: TrialSpec, data: Iterable[str] = ()
+) -> Fingerprints:
+    """Return the fingerprints that a measurement of this trial would have here and now.
+
+    ``data`` names the files that its load profile reads, as an earlier measurement has told.
+    """
     return Fingerprints(
         stack=_stack(project),
         jvm=_jvms(tuple(role.jvm for role in spec.deployment.jvm_roles())),
@@ -169,6 +201,7 @@ def present_fingerprints(project: Project, spec: TrialSpec) -> Fingerprints:
             for role in spec.deployment.own_roles()
             if isinstance(role, ServerRole) and (found := _server(project, role.model_dump_json()))
         },
+        data=print_files(project.root, data),
     )
 
 
@@ -207,6 +240,19 @@ def _locustfile(project: Project, name: str) -> str:
 @lru_cache(maxsize=1)
 def _machine() -> str:
     return fingerprint_machine(local_facts())
+
+
+def has_present_data(project: Project, bundle: Bundle) -> bool:
+    """Return whether the files that a bundle's load profile read are still what they were."""
+    read = bundle.record.fingerprints.data
+    return print_files(project.root, read) == read
+
+
+def _key_without_data(bundle: Bundle) -> str:
+    record = bundle.record
+    if not record.fingerprints.data:
+        return record.key
+    return cache_key(record.trial, record.fingerprints.model_copy(update={"data": {}}))
 
 
 def readable_bundles(folder: Path) -> list[Bundle]:

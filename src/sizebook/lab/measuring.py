@@ -31,12 +31,12 @@ from sizebook.lab.profiles import PROFILES
 from sizebook.lab.progress import FAILED, Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
 from sizebook.lab.settling import Settling
-from sizebook.lab.started import Ahead, Started
+from sizebook.lab.started import Ahead, Broken, Started
 from sizebook.lab.storing import await_stored, count_rows
 from sizebook.lab.supervising import cause_of_failure, supervised
 from sizebook.lab.watching import watch
 from sizebook.model.bundle import NO_SESSION
-from sizebook.model.errors import BundleError, LostError, TrialError
+from sizebook.model.errors import BundleError, LocustfileError, LostError, TrialError
 from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.sampler import Sampler
@@ -136,6 +136,8 @@ class Bench:
         """Facts that the record of each trial tells."""
         self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
+        self._broken: dict[str, Broken] = {}
+        """Locustfiles that cannot be loaded: no stack is started for their other trials."""
         self._generators = generators
         self._aside = aside
         self.learn_ceilings()
@@ -155,6 +157,10 @@ class Bench:
         done: list[Bundle] = []
         progress.step(f"{session.experiment}, block {session.replicate + 1}: starting the stack")
         while due := session.remaining(done):
+            if (broken := self._broken.get(due[0].load.locustfile)) is not None:
+                alike = [one for one in due if one.load.locustfile == due[0].load.locustfile]
+                done += self._give_up(alike, broken.reason, folder, progress)
+                continue
             try:
                 with self._started(session) as started:
                     spent_s = session.start_s
@@ -185,7 +191,8 @@ class Bench:
                     continue
                 conditioned.append(lost.bundle)
                 starts_lost += 1
-                if lost.may_return and starts_lost < _STARTS:
+                may_return = lost.may_return and starts_lost < _STARTS
+                if may_return or due[0].load.locustfile in self._broken:
                     continue
                 reason = f"its conditioning load failed: {lost.bundle.record.failure}"
                 return [*conditioned, *done, *self._give_up(due, reason, folder, progress)]
@@ -218,7 +225,7 @@ class Bench:
     def _give_up(
         self, due: Sequence[TrialSpec], reason: str, folder: Path, progress: Progress
     ) -> list[Bundle]:
-        """Store every trial still due as failed for one reason: a new start would end alike."""
+        """Store these trials as failed for one reason: a new start would end alike."""
         bundles = [self._failed(spec, reason, folder) for spec in due]
         left_s = sum(spec.load.phases.planned_s for spec in due)
         progress.step(f"{FAILED}{reason}", left_s, done=len(due))
@@ -278,6 +285,11 @@ class Bench:
         except TrialError as error:
             cause = cause_of_failure(started.stack, spec, record.events) or error
             record.failure, ahead.is_lost = str(cause), isinstance(cause, LostError)
+            if isinstance(error, LocustfileError):
+                broken = Broken(record.failure, started.generator.read)
+                self._broken[spec.load.locustfile] = broken
+        read = {"data": started.generator.read}
+        record.fingerprints = record.fingerprints.model_copy(update=read)
 
     def _look_ahead(self, started: Started, spec: TrialSpec) -> Ahead:
         """Have generator and probes get ready for a trial, aside."""
@@ -335,10 +347,12 @@ class Bench:
                 raise
 
     def _failed(self, spec: TrialSpec, reason: str, folder: Path) -> Bundle:
+        broken = self._broken.get(spec.load.locustfile)
+        data = broken.read if broken is not None else {}
         record = TrialRecord(
             root=self.project.root,
             spec=spec,
-            fingerprints=present_fingerprints(self.project, spec),
+            fingerprints=present_fingerprints(self.project, spec, data),
             machine=self.host.facts(),
             session=NO_SESSION,
             position=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,14 @@ class Ahead:
     ready: tuple[Future[Any], ...]
     is_lost: bool = False
     """Whether it failed because a process was killed or is gone."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Why a locustfile cannot be loaded, and what it read until then."""
+
+    reason: str
+    read: Mapping[str, str]
 
 
 @dataclass

@@ -27,7 +27,7 @@ class Trial:
 
     bundle: Bundle
     stale: tuple[str, ...] = ()
-    """What has changed since it was measured: ``stack``, ``load profile``, ``capture``."""
+    """What has changed since it was measured: ``stack``, ``load profile``, ``load data`` ..."""
     foreign: bool = False
     """Measured on another machine than this one."""
 
@@ -191,6 +191,8 @@ def compare_fingerprints(measured: Fingerprints, present: Fingerprints) -> tuple
         for role, then in measured.servers.items()
         if present.servers.get(role, then) != then
     ]
+    if measured.data != present.data:
+        changed.append("load data")
     return tuple(changed)
 
 

@@ -23,13 +23,13 @@ from sizebook.load.course import Course
 from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
 from sizebook.load.schedule import ThinkTimes
-from sizebook.load.users import LeanHttpUser, Scenario, place_of
-from sizebook.model.errors import TrialError, UsageError, UserError
+from sizebook.load.users import LeanHttpUser, Scenario, next_step_of, place_of
+from sizebook.model.errors import LocustfileError, UsageError, UserError
 from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 
 
 def load_user_classes(path: Path) -> list[type[Any]]:
-    """Return the user classes of a locustfile, by Locust's own loader. Raises TrialError."""
+    """Return the user classes of a locustfile, by Locust's own loader. Raises LocustfileError."""
     for hook in vars(locust.events).values():  # listeners of the last trial's locustfile
         hook._handlers.clear()
     search_path = sys.path.copy()
@@ -38,22 +38,23 @@ def load_user_classes(path: Path) -> list[type[Any]]:
     except UserError:
         raise
     except Exception as error:
-        raise TrialError(
-            found=f"{type(error).__name__} while loading {place_of(error, path.name)}: {error}",
+        place = place_of(error, path.name)
+        raise LocustfileError(
+            found=f"{type(error).__name__} while loading {place}: {error}",
             expected="a locustfile that can be imported",
-            next_step=f"correct {path.name}",
+            next_step=next_step_of(error, path.name),
         ) from error
     finally:
         sys.path[:] = search_path
     if shapes:
-        raise TrialError(
+        raise LocustfileError(
             found=f"LoadTestShape {type(shapes[0]).__name__} in {path.name}, which says how many "
             "users there are when",
             expected="users and arrivals from the load profile, which is recorded with the trial",
             next_step="remove the shape; the profile's arrivals may be a staircase or a ramp",
         )
     if not classes:
-        raise TrialError(
+        raise LocustfileError(
             found=f"no user class in {path.name}",
             expected="at least one Locust user class that is not abstract",
             next_step="add one, such as a subclass of sizebook.load.users.LeanHttpUser",
@@ -111,8 +112,13 @@ class Gate:
         return running
 
     def on_start(self) -> None:
-        self._sizebook_course.wait_for_turn(self._sizebook_guest.number)
-        super().on_start()  # type: ignore[misc]
+        course = self._sizebook_course
+        course.wait_for_turn(self._sizebook_guest.number)
+        begin = super().on_start  # type: ignore[misc]
+        if begin.__func__ is User.on_start:  # does nothing
+            return
+        with course.joining():
+            begin()
 
     def wait_time(self) -> float:
         self._sizebook_guest.iteration_number = self._sizebook_course.next_iteration()

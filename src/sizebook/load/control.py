@@ -25,6 +25,7 @@ from sizebook.load.protocol import (
     Go,
     Order,
     Prepared,
+    Read,
     Ready,
     Tick,
     decode,
@@ -70,6 +71,8 @@ class Generator:
     ) -> None:
         self.name = name
         self.versions: Mapping[str, str] = {}
+        self.read: dict[str, str] = {}
+        """Name to checksum of the files that the locustfile of the last order has read."""
         self._host = host
         self._python = python
         self._log = log_dir / f"{name}.log"
@@ -134,6 +137,7 @@ class Generator:
             worker=worker,
             workers=workers,
         )
+        self.read = {}
         self._say("order", self._order)
         return Prepared.model_validate_json(self._expect("prepared", PREPARE_TIMEOUT_S))
 
@@ -257,9 +261,15 @@ class Generator:
             word, content = decode(line)
         except ValueError as error:
             raise self._broken(f"from the generator {error}") from error
+        if word == "read":
+            self._note_read(Read.model_validate_json(content).files)
+            return self._hear(timeout_s)
         if word == "error":
             raise Failure.model_validate_json(content).error()
         return word, content
+
+    def _note_read(self, files: Mapping[str, str]) -> None:
+        self.read |= files
 
     def _next(self, timeout_s: float) -> str | None:
         """Return the next line, None if none will come. Raises queue.Empty after the time."""

@@ -6,7 +6,8 @@ is the scenario's business (``users``), what came of it the recorder's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic_ns
 from typing import Any
@@ -103,6 +104,9 @@ class Course:
         self.measured = (0, 0)
         self.iterations = 0
         """Passes of the scenario that lie wholly in the measured phase."""
+        self.joins = 0
+        """Users who had something to do when they joined, such as to log in."""
+        self._joined_in_time = 0
         self.batch: Batch | None = None
         self.failure: UserError | None = None
 
@@ -173,6 +177,18 @@ class Course:
         elif isinstance(arrivals, ClosedLoop):
             offset_ns = user_start_offset_ns(user, arrivals.users, ramp_s)
         self.clock.sleep_until(self.start_ns + offset_ns)
+
+    @contextlib.contextmanager
+    def joining(self) -> Iterator[None]:
+        """Count a user who joins within this context."""
+        self.joins += 1
+        yield
+        self._joined_in_time += monotonic_ns() <= self.measured[0]
+
+    @property
+    def joined_late(self) -> int:
+        """Users who had not joined when the measured phase began."""
+        return self.joins - self._joined_in_time
 
     def think(self, pauses: ThinkTimes) -> None:
         """Return after this user's next pause: ``RUSH`` times shorter if it begins in a rush."""

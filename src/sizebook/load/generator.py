@@ -20,10 +20,12 @@ import gevent
 from gevent.fileobject import FileObjectPosix
 from gevent.queue import Queue
 
+from sizebook.load.data_files import FileWatch
 from sizebook.load.protocol import (
     Failure,
     Go,
     Order,
+    Read,
     Ready,
     Tick,
     decode,
@@ -45,6 +47,7 @@ class Generator:
         self._send = say
         self._words: Queue[tuple[str, str]] = Queue()
         self._trial: TrialRun | None = None
+        self._files = FileWatch()
 
     def serve(self) -> None:
         """Serve orders until the source ends, which ends the process."""
@@ -56,9 +59,11 @@ class Generator:
                 self._obey(word, content)
             except UserError as error:
                 self._drop_trial()
+                self._tell_read()
                 self._say("error", Failure.of(error))
             except Exception as error:
                 self._drop_trial()
+                self._tell_read()
                 sys.excepthook(type(error), error, error.__traceback__)
                 self._say("error", Failure.of(_unexpected(error)))
 
@@ -67,13 +72,16 @@ class Generator:
             self._drop_trial()
             order = Order.model_validate_json(content)
             Path(order.out).mkdir(parents=True, exist_ok=True)
+            self._files.begin(Path(order.locustfile))
             self._trial = TrialRun(order)
+            self._tell_read()
             self._say("prepared", self._trial.prepared())
         elif word == "go":
             if self._trial is None:
                 raise _misplaced(word, "an order before it")
             done = self._trial.run(Go.model_validate_json(content).start_ns, self._tell_second)
             self._drop_trial()
+            self._tell_read()
             self._say("done", done)
         elif word != "stop":  # a stop that comes when all is over is no mistake
             raise _misplaced(word, "order, go or stop")
@@ -93,6 +101,10 @@ class Generator:
 
     def _tell_second(self, requests: int, failed: int, users: int, elapsed_s: float) -> None:
         self._say("tick", Tick(elapsed_s=elapsed_s, requests=requests, failed=failed, users=users))
+
+    def _tell_read(self) -> None:
+        if news := self._files.news():
+            self._say("read", Read(files=news))
 
     def _drop_trial(self) -> None:
         trial, self._trial = self._trial, None

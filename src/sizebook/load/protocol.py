@@ -2,16 +2,18 @@
 
 To the generator: ``order`` (prepare a trial), ``go`` (start it), ``stop`` (end it early, keep what
 was recorded); the end of its standard input ends it. From the generator: ``ready`` (imports are
-done), ``prepared``, ``tick`` (once a second), ``done``, ``error``.
+done), ``prepared``, ``tick`` (once a second), ``done``, ``error``. Before all but the first and the
+ticks comes ``read``, if the locustfile has read files that were not told yet.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from sizebook.model.bundle import GeneratorFacts, PhaseMark
-from sizebook.model.errors import TrialError, UsageError, UserError
+from sizebook.model.errors import LocustfileError, TrialError, UsageError, UserError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Record, Scalars, Strings
 
@@ -55,6 +57,13 @@ class Prepared(Record):
     """Arrivals of this worker's share of the schedule; None for closed loops."""
 
 
+class Read(Record):
+    """Files that the locustfile has read since the last such word."""
+
+    files: Strings
+    """Name to checksum, as ``data_files.print_files`` gives them."""
+
+
 class Tick(Record):
     """Sign of life, once a second while a trial runs."""
 
@@ -80,6 +89,10 @@ class Done(Record):
     addresses of a target's name was used, as ``address_app``."""
 
 
+_KINDS: Mapping[str, type[UserError]] = {"usage": UsageError, "locustfile": LocustfileError}
+"""Kinds of failures that the lab treats differently from a trial that failed."""
+
+
 class Failure(Record):
     """A UserError on its way to the lab."""
 
@@ -91,8 +104,9 @@ class Failure(Record):
     @classmethod
     def of(cls, error: UserError) -> Failure:
         """Return the failure that tells this error."""
+        kinds = (kind for kind, one in _KINDS.items() if isinstance(error, one))
         return cls(
-            kind="usage" if isinstance(error, UsageError) else "trial",
+            kind=next(kinds, "trial"),
             found=error.found,
             expected=error.expected,
             next_step=error.next_step,
@@ -100,7 +114,7 @@ class Failure(Record):
 
     def error(self) -> UserError:
         """Return the error that this failure tells."""
-        kind: type[UserError] = UsageError if self.kind == "usage" else TrialError
+        kind = _KINDS.get(self.kind, TrialError)
         return kind(found=self.found, expected=self.expected, next_step=self.next_step)
 
 

@@ -27,6 +27,7 @@ from sizebook.hosts.local import LocalHost
 from sizebook.hosts.ssh import Machine
 from sizebook.load.collect import Part, on_this_clock
 from sizebook.load.control import LOCUSTFILES, START_TIMEOUT_S, STOP_GRACE_S, Generator, OnTick
+from sizebook.load.data_files import is_inside
 from sizebook.load.packages import PACKAGE, own_metadata, site_folder
 from sizebook.load.workers import Workers
 from sizebook.model.errors import TrialError
@@ -157,6 +158,10 @@ class FarGenerator(Generator):
 
     def _there(self, locustfile: Path) -> Path:
         return self._code / self._locustfiles.name / locustfile.name
+
+    def _note_read(self, files: Mapping[str, str]) -> None:
+        """Leave out what lies on that machine alone: nobody here can say whether it changes."""
+        super()._note_read({name: files[name] for name in files if is_inside(name)})
 
     def _fetch(self, out: Path) -> None:
         self.machine.bring(out)

@@ -59,8 +59,8 @@ from sizebook.load.users import (
     present_place,
 )
 from sizebook.load.vitals import Vitals, cpu_seconds
-from sizebook.model.bundle import GeneratorFacts
-from sizebook.model.errors import TrialError, UsageError
+from sizebook.model.bundle import JOINED_LATE, GeneratorFacts
+from sizebook.model.errors import LocustfileError, TrialError, UsageError
 
 LEAST_LEAD_NS = 20_000_000
 LEAD_NS_PER_USER = 50_000
@@ -194,7 +194,7 @@ class TrialRun:
         if not self._ours:
             refuse_what_foreign_users_cannot(self.order, self._foreign, name)
         if len(self._ours) > 1:
-            raise TrialError(
+            raise LocustfileError(
                 found=f"{len(self._ours)} scenario classes in {name}",
                 expected="one scenario a file",
                 next_step="split the locustfile",
@@ -345,6 +345,7 @@ class TrialRun:
                 "connections_opened": sum(client.connects for client in clients),
                 "requests_retried": sum(client.retries for client in clients),
                 "script_errors": self._script_errors,
+                **({JOINED_LATE: course.joined_late} if course.joins else {}),
                 "users_killed": self._killed,
                 "locust_requests": self._environment.stats.total.num_requests,
                 "locust_failures": self._environment.stats.total.num_failures,

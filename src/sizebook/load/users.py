@@ -160,7 +160,8 @@ class Scenario(User):
             if self.joins:
                 self.iteration_number = self.course.next_iteration()
                 self.in_iteration = True
-                self.join()
+                with self.course.joining():
+                    self.join()
                 self.in_iteration = False
             if isinstance(self.course.load.arrivals, ClosedLoop):
                 self.loop(self.course.load.arrivals)
@@ -352,6 +353,13 @@ def present_place(name: str) -> str:
             return f"{name}, line {frame.f_lineno}"
         frame = frame.f_back
     return name
+
+
+def next_step_of(error: BaseException, locustfile: str) -> str:
+    """Return what an author does about an exception in a locustfile."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"put the file beside {locustfile}, from where relative paths count, or correct it"
+    return f"correct {locustfile}"
 
 
 def place_of(error: BaseException, default: str) -> str:

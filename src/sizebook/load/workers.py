@@ -66,6 +66,11 @@ class Workers:
         return self._generators[0].versions
 
     @property
+    def read(self) -> dict[str, str]:
+        """Name to checksum of the files that the locustfile of the last order has read."""
+        return {name: sha for each in self._generators for name, sha in each.read.items()}
+
+    @property
     def processes(self) -> tuple[HostProcess, ...]:
         """The running processes in the order of their workers, for probes."""
         found = (generator.process for generator in self._generators)
@@ -112,6 +117,8 @@ class Workers:
                 next_step="start more workers, or lower the load profile's workers",
             )
         self._ordered = ()
+        for generator in self._generators:
+            generator.read = {}
         chosen = self._generators[: load.workers]
         prepared = [
             generator.prepare(

@@ -201,7 +201,15 @@ class Fingerprints(Record):
     )
     """SHA-256 over the version of each server that is not the reference stack's, and over what it
     needs of the project, by role; without any the JSON does not mention them."""
+    data: Annotated[Strings, Field(exclude_if=lambda data: not data)] = Field(default_factory=dict)
+    """SHA-256 of what the load profile read beside its own file (modules, data, bodies), by the
+    names of ``load.data_files``. Without any the JSON does not mention them."""
     capture_version: int = CAPTURE_VERSION
+
+
+JOINED_LATE = "users_joined_late"
+"""Name of the fact how many users were still busy joining, such as logging in, when the measured
+phase began; there is none where joining takes no requests."""
 
 
 class CommandRun(Record):

@@ -42,6 +42,10 @@ class LostError(TrialError):
     """A process that the trial needs was killed, or is gone: with a fresh start it may succeed."""
 
 
+class LocustfileError(TrialError):
+    """A locustfile cannot be loaded: every trial with it would fail alike."""
+
+
 class BundleError(UserError):
     """A bundle on disk is damaged, foreign, or of a version this reader does not know."""
 

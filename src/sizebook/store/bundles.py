@@ -53,7 +53,7 @@ __all__ = [
     "SCHEDULE",
     "Bundle",
     "find_bundles",
-    "newest_by_key",
+    "newest_of",
     "open_bundle",
     "verify_bundle",
     "verify_file",
@@ -332,11 +332,6 @@ def find_bundles(folder: Path) -> Iterator[Path]:
                 waiting += [(p, depth + 1) for p in sorted(folders, reverse=True)]
         except OSError as error:
             raise damaged(here.name, f"no readable contents ({error.strerror})") from error
-
-
-def newest_by_key(bundles: Iterable[Bundle]) -> dict[str, Bundle]:
-    """Return the latest bundle of each cache key; completed ones win over failed ones."""
-    return {each.record.key: each for each in newest_of(bundles, lambda one: one.record.key)}
 
 
 def newest_of(bundles: Iterable[Bundle], key: Callable[[Bundle], object]) -> list[Bundle]:

@@ -46,7 +46,7 @@ def audit_freshness(
     for each in audited:
         spec, then = each.bundle.record.trial, each.bundle.record.fingerprints
         try:
-            now = present_fingerprints(project, spec)
+            now = present_fingerprints(project, spec, then.data)
         except UserError:  # its load profile is not here
             odd[spec.chapter, "a load profile that is not here"].append(each)
             continue
