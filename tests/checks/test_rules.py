@@ -11,7 +11,7 @@ import synthetic_bundles as made
 
 from sizebook.checks import RULES, judge
 from sizebook.checks.steady import counted, steady_of
-from sizebook.model.bundle import SHARED_CORES, PhaseMark, StackEvent
+from sizebook.model.bundle import JOINED_LATE, SHARED_CORES, PhaseMark, StackEvent
 from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, JvmRole
 from sizebook.model.load import (
     ClosedLoop,
@@ -55,6 +55,15 @@ def opened(latency_ns: int = 20_000_000, **changes: Any) -> dict[str, Any]:
         "rows": made.open_rows(intended, latency),
         "arrivals": OpenArrivals(kind="constant", rate_per_s=100.0),
     } | changes
+
+
+def shrinking() -> dict[str, Any]:
+    """What was due in the warm-up was answered in the measured phase."""
+    intended = constant()
+    latency = np.full(intended.size, 20_000_000)
+    early = intended < MEASURED
+    latency[early] = MEASURED + S - intended[early]
+    return opened(rows=made.open_rows(intended, latency))
 
 
 def with_errors(number: int, error: str = "body", status: int = 200) -> pl.DataFrame:
@@ -370,6 +379,7 @@ PASSING: dict[str, list[dict[str, Any]]] = {
         opened(due=np.append(constant(), END - 1), facts={"dropped": 1, "issued": 1201}),
     ],
     "SB304-think": [thinking(), thinking(20.0)],
+    "SB305-joined": [{"execution_facts": {JOINED_LATE: 0}}],
     "SB401-steal": [{}],
     "SB106-memory": [
         {},
@@ -488,6 +498,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (opened(arrivals=OpenArrivals(kind="poisson", rate_per_s=150.0)), "failed"),
         (opened(arrivals=RAMP.model_copy(update={"end_per_s": 130.0})), "failed"),
         (growing(), "noisy"),
+        (shrinking(), "noisy"),
         (paced(arrivals=pace(21, 2.0)), "failed"),
         (paced(facts={"dropped": 1, "issued": 241}), "noisy"),
         (paced(late_ns=210_000_000, late_from=MEASURED), "noisy"),
@@ -504,6 +515,7 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
         (opened(due=constant()[:-1], facts={"dropped": 1, "issued": 1201}), "failed"),
         (opened(due=np.append(constant(), END - 1)), "failed"),
     ],
+    "SB305-joined": [({"execution_facts": {JOINED_LATE: 1}}, "noisy")],
     "SB304-think": [(thinking(1.2, 1.0), "failed"), (thinking(1.0, 1.2), "failed")],
     "SB403-throttling": [
         ({"counters": {("cgroup/all", "cgroup_throttled_s"): 0.5}}, "noisy")
@@ -564,6 +576,11 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "SB401-steal": [{"counters": {}}, {"phases": NEVER_MEASURED}],
     "SB402-swapping": [{"counters": {}}, {"counters": {("host", "swap_in_bytes"): 0.0}}],
     "SB303-schedule": [{}, opened(), opened(due=constant(), with_facts=False)],
+    "SB305-joined": [
+        {},
+        {"execution_facts": {JOINED_LATE: 1}, "phases": NEVER_MEASURED},
+        {"execution_facts": {JOINED_LATE: 1}, "phases": made.PHASES[1:]},
+    ],
     "SB304-think": [
         {},
         opened(),

@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     load.offered,
     load.schedule,
     load.think,
+    load.joined,
     machine.steal,
     machine.swapping,
     machine.throttling,

@@ -16,6 +16,7 @@ from sizebook.checks.facts import (
     refuse_passes,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
+from sizebook.model.bundle import JOINED_LATE
 from sizebook.model.load import ClosedLoop, PacedUsers, Scheduled
 from sizebook.model.verdict import Verdict
 from sizebook.stats.arrivals import unstarted
@@ -71,7 +72,8 @@ def errors(bundle: Bundle) -> Answer:
     "and they are the ones that would have waited longest: any make the trial noisy, above 1 % "
     "even p99 is unknown and the trial has failed. "
     "If the requests waiting or in flight grow within the phase by more than 2 % of the passes "
-    "(and four standard deviations of the two counts), the server did not keep up: noisy. So it is "
+    "(and four standard deviations of the two counts), the server did not keep up: noisy. If they "
+    "fall by as much, the phase began with a backlog of the warm-up: noisy, too. So it is "
     "if more than 1 % of the passes of paced users begin later than a tenth of their period: "
     "their users did not keep the pace.",
     remedy="Allow more users for the arrivals, or a lower rate: this one is beyond capacity.",
@@ -114,6 +116,11 @@ def offered(bundle: Bundle) -> Answer:
         verdict = None if dropped_share > DROPPED_LIMIT else verdict
     if growth > grown:
         wrong.append(f"requests under way grew from {before} to {after}")
+    if -growth > grown:
+        wrong.append(
+            f"requests under way fell from {before} to {after}: what was due in the warm-up was "
+            "answered in the measured phase; have a longer ramp or warm-up, or spread the logins"
+        )
     if isinstance(arrivals, PacedUsers) and arrived:
         late = int(np.count_nonzero(_late(rows, due_ns, arrivals) & inside))
         numbers["late_share"] = late / arrived
@@ -210,6 +217,30 @@ def think(bundle: Bundle) -> Answer:
         f"{mean_s:.3g} s of pause for each, {arrivals.think_s:g} s stated"
     )
     return Answer(abs(balance.begun - expected) <= room, text, numbers)
+
+
+@rule(
+    "SB305-joined",
+    title="All users had joined before what is measured",
+    verdict="noisy",
+    meaning="What users do once when they join, such as logging in, was over for each of them when "
+    "the measured phase began. Requests of joins that last longer are among the measured ones, and "
+    "compete with them. It does not apply where users do nothing when they join.",
+    remedy="A longer ramp, over which users join one after the other, or a longer warm-up.",
+)
+def joined(bundle: Bundle) -> Answer:
+    """Judge how many users were still joining when the measured phase began."""
+    late = bundle.record.execution.facts.get(JOINED_LATE)
+    if late is None:
+        raise DoesNotApply("users do nothing when they join, or the trial does not tell")
+    mark = measured_mark(bundle)
+    if mark.begin_ns == bundle.record.execution.phases[0].begin_ns:
+        raise DoesNotApply("the load has neither ramp nor warm-up")
+    users = bundle.record.trial.load.arrivals.users
+    text = f"{late} of {users} users were still joining when the measured phase began"
+    if late:
+        text += "; have a longer ramp or warm-up, or spread the logins"
+    return Answer(not late, text, {"late": float(late), "users": float(users)})
 
 
 @rule(
