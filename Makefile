@@ -19,7 +19,7 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
 
 setup:  ## install what is missing: Python packages by hash, the stack's build, Debian packages
-	@VENV=$(VENV) FROM=$(FROM) CHAPTER=$(CHAPTER) bash env/setup.sh
+	@VENV=$(VENV) PEERS=$(filter bench,$(MAKECMDGOALS)) FROM=$(FROM) CHAPTER=$(CHAPTER) bash env/setup.sh
 
 book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published: none) and build
 	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)

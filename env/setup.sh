@@ -12,6 +12,9 @@ stop() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 packages=env/apt.txt locks=(env/requirements.lock env/dev.lock)
 [ "${FROM:-}" = published ] && packages=/dev/null locks=(env/requirements.lock)
 
+# The peers that the benchmarks measure beside: wrk, and Go, with which they fetch k6 and hey.
+[ -n "${PEERS:-}" ] && packages="$packages env/apt-bench.txt"
+
 # 1. Programs from the system.
 missing=()
 while read -r package command _; do
@@ -22,7 +25,7 @@ while read -r package command _; do
   elif ! command -v "$command" >/dev/null 2>&1; then
     missing+=("$package")
   fi
-done < "$packages"
+done < <(cat $packages)
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     say "installing ${missing[*]}"

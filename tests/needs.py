@@ -69,6 +69,7 @@ OF: dict[str, tuple[str, ...]] = {
     "book/@sample_root": ("site",),
     "book/@trials_root": ("site",),
     "book/@whole_root": ("site",),
+    "book/test_own_book.py": ("measure",),
     "book/test_paper.py": ("browser", "site"),
     "book/test_site.py": ("site",),
     "book/test_beside.py": ("site",),

@@ -6,8 +6,8 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.guides import lock_entry, read_shipped
+from sizebook.book.own_wheel import pack_wheel
 from sizebook.model.errors import UsageError
 from sizebook.model.urls import read_url
 
@@ -34,7 +36,12 @@ _BOOK_FILES = {
     "pyproject.toml": "pyproject.toml",
     "Makefile": "Makefile",
     "README.md": "README.md",
+    "workflow.yml": ".github/workflows/book.yml",
 }
+
+
+_TESTED_BY = (("dev.lock", "ruff"),)
+"""Lock file and package of what tests need beside the rest."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +128,17 @@ def start_book(folder: Path, title: str, chapter: NewChapter) -> tuple[Path, ...
             "title": title,
             "id": chapter.id,
             "name": re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-") or "book",
-            "bin": Path(sys.executable).parent.as_posix(),
+            "year": time.strftime("%Y"),
             "args": f" --inventory {chapter.inventory}" if chapter.inventory else "",
         }
         for template, path in _BOOK_FILES.items():
             target = partial / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(_render(f"book/{template}.j2", **known), encoding="utf-8")
+        (partial / "env").mkdir()
+        for name, text in _locks().items():
+            (partial / name).write_text(text, encoding="utf-8")
+        packed = pack_wheel(partial / "wheels")
         (partial / "notebooks").mkdir()
         written = start_chapter(partial, chapter)
         partial.chmod(0o777 & ~_umask())
@@ -137,8 +148,16 @@ def start_book(folder: Path, title: str, chapter: NewChapter) -> tuple[Path, ...
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    paths = dict.fromkeys((*_BOOK_FILES.values(), *(str(p.relative_to(partial)) for p in written)))
+    made = [*written, *([packed] if packed is not None else [])]
+    names = (*_BOOK_FILES.values(), *_locks(), *(str(path.relative_to(partial)) for path in made))
+    paths = dict.fromkeys(names)
     return tuple(folder / path for path in paths)
+
+
+def _locks() -> dict[str, str]:
+    """Return path to text of the lock files: what a book needs to be made, and to be tested."""
+    tested = "".join(f"{lock_entry(*each)}\n" for each in _TESTED_BY)
+    return {"env/requirements.lock": read_shipped("requirements.lock"), "env/test.lock": tested}
 
 
 def add_to_contents(toc: str, part: str, page: str) -> str:

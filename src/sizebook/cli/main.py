@@ -19,6 +19,7 @@ from sizebook.cli import (
     doctor,
     export,
     gc,
+    guide,
     hosts,
     new,
     plan,
@@ -51,6 +52,7 @@ app.command("publish")(publish.publish)
 app.command("reproductions")(reproductions.reproductions)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
+app.command("guide")(guide.guide)
 app.command("size")(size.size)
 app.command("trial")(trial.trial)
 app.add_typer(stack.app, name="stack")

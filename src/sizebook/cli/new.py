@@ -45,6 +45,10 @@ def book(
     new = NewChapter(chapter, _in_words(chapter), url=url)
     for path in start_book(folder, title or _in_words(folder.resolve().name), new):
         print(f"wrote {path}")
+    if not (folder / "wheels").is_dir():
+        print(
+            "Sizebook runs from a checkout: put its wheel into wheels/ to build the book elsewhere"
+        )
     print(f"next: cd {shlex.quote(str(folder))} && make book PROFILE=smoke")
 
 

@@ -16,7 +16,7 @@ from sizebook.hosts.modes import FoundMode, find_modes, known_modes
 from sizebook.lab.placement import describe_cpus, place
 from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
-from sizebook.stack.build import find_build
+from sizebook.stack.build import find_build, has_stack
 from sizebook.stack.jvms import find_jvms
 from sizebook.stack.postgres import find_binaries
 from sizebook.stack.servers import find_program
@@ -49,7 +49,8 @@ class Item:
 
 def examine(project: Project) -> tuple[Item, ...]:
     """Return what this host has and lacks; starts no server and changes nothing."""
-    return tuple(look(project) for look in _LOOKS)
+    looks = _LOOKS if has_stack(project) else _LOOKS_WITHOUT_STACK
+    return tuple(look(project) for look in looks)
 
 
 def examine_modes(
@@ -58,8 +59,10 @@ def examine_modes(
     """Return which of the wanted modes (None: of all) this machine can have, each as it was tried.
 
     A trial takes seconds to a minute and is done once on a machine; while another measurement runs,
-    none is.
+    none is. A project without the reference stack is shown the modes that it has tried.
     """
+    if wanted is None and not has_stack(project):
+        return tuple(known_modes(project.state).values())
     kinds = tuple(
         kind for kind in mode_kinds(project.state) if wanted is None or kind.mode in wanted
     )
@@ -209,6 +212,30 @@ def _program(
     return look
 
 
+_TASKSET = _program(
+    ("taskset",),
+    "taskset",
+    "CPU sets of their own for generator and stack",
+    "Debian: apt-get install util-linux (other systems: trials run unpinned and say so)",
+    required=False,
+)
+_CHROMIUM = _program(
+    ("chromium", "chromium-browser", "google-chrome"),
+    "Chromium",
+    "the printed book, and the tests of the site",
+    "Debian: apt-get install chromium; elsewhere any Chromium or Chrome",
+    required=False,
+)
+_LOOKS_WITHOUT_STACK: tuple[Callable[[Project], Item], ...] = (
+    _cpus,
+    _memory,
+    _disk,
+    _idling,
+    _TASKSET,
+    _CHROMIUM,
+    _lock,
+)
+"""What a book without the reference stack uses; what its own systems need, its author knows."""
 _LOOKS: tuple[Callable[[Project], Item], ...] = (
     _cpus,
     _memory,
@@ -224,20 +251,8 @@ _LOOKS: tuple[Callable[[Project], Item], ...] = (
     ),
     _build,
     _postgres,
-    _program(
-        ("taskset",),
-        "taskset",
-        "CPU sets of their own for generator and stack",
-        "Debian: apt-get install util-linux (other systems: trials run unpinned and say so)",
-        required=False,
-    ),
-    _program(
-        ("chromium", "chromium-browser", "google-chrome"),
-        "Chromium",
-        "the tests of the site",
-        "Debian: apt-get install chromium; elsewhere any Chromium or Chrome",
-        required=False,
-    ),
+    _TASKSET,
+    _CHROMIUM,
     _program(
         ("haproxy",),
         "HAProxy",
