@@ -154,8 +154,14 @@ def _file_print(path: Path, mtime_ns: int, size: int) -> str:  # noqa: ARG001
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Path, ...]:
-    """Return the folders of what is installed, and of this harness."""
+    """Return the folders of what is installed, and of this harness.
+
+    On another machine what Locust needs lies where only the path for modules leads.
+    """
     known = {*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()}
+    locust = importlib.util.find_spec("locust")
+    if locust is not None and locust.origin is not None:
+        known.add(str(Path(locust.origin).parents[1]))
     found = {os.path.realpath(each) for each in (*known, sys.prefix, sys.base_prefix)}
     return (Path(sizebook.__file__).resolve().parent, *map(Path, sorted(found)))
 
