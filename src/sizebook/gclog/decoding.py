@@ -33,6 +33,7 @@ _MARKS = (
 )
 # A terminal's colours, also as rsyslog (#033), JSON (\u001b) and cat -v (^[) write the escape.
 _COLOUR = re.compile(r"(?:\x1b|#033|\\u001[bB]|\\x1b|\^\[)\[[0-9;?]*[@-~]")
+_COLOUR_MARKS = ("\x1b[", "#033[", "\\u001b[", "\\u001B[", "\\x1b[", "^[[")
 _ENDS = re.compile(r"\r+\n")
 # {"log":"text\n","stream":"stdout","time":"..."}: Docker's json-file driver; a line of more than
 # 16 KiB comes in parts, of which only the last has the \n.
@@ -98,23 +99,28 @@ def _clean(text: str) -> str:
 
 
 def _has_colour(text: str) -> bool:
-    return any(mark in text for mark in ("\x1b[", "#033[", "\\u001b[", "\\u001B[", "\\x1b[", "^[["))
+    # a rare character first: Python looks slowly for words that end in a frequent one
+    return any(mark[0] in text and _any_has(pl.Series([text]), mark) for mark in _COLOUR_MARKS)
 
 
 def split_lines(text: str) -> pl.Series:
     """Return the lines that are not empty; parts of one that a container runtime cut are joined."""
     lines = pl.Series("line", [text]).str.split("\n").explode()
     lines = lines.filter(lines != "")
-    if '"log":' in text and '"stream":' in text:
+    if "{" in text and '"log":' in text and '"stream":' in text:
         is_part = ~lines.str.contains(r'\n"', literal=True) & lines.str.contains(_DOCKER.pattern)
         # other writers of such objects leave every line's end out
         if is_part.any() and 2 * int(is_part.sum()) < len(lines):
             return _joined(lines, is_part, _docker_part)
-    if " stdout P " in text or " stderr P " in text:
+    if _any_has(lines, " stdout P ") or _any_has(lines, " stderr P "):
         is_part = lines.str.contains(r"^\S+ (?:stdout|stderr) P ")
         if is_part.any():
             return _joined(lines, is_part, _cri_part)
     return lines
+
+
+def _any_has(lines: pl.Series, words: str) -> bool:
+    return bool(lines.str.contains(words, literal=True).any())
 
 
 @dataclass(frozen=True)

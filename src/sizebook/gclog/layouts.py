@@ -69,7 +69,10 @@ class Layout:
 
     @property
     def groups(self) -> str:
-        """The pattern of decorations and message with a group for each clock and JVM's name."""
+        """The pattern of decorations and message with a group for each clock and JVM's name.
+
+        The message has the space between them, if there is one.
+        """
         if not self.kinds:
             return f"(?P<message>{_PLAIN}.*)$"
         parts, seen, own = [], set[str](), 0
@@ -80,7 +83,8 @@ class Layout:
                 pattern, own = f"(?P<own{own}>{_KINDS[kind][0]})", own + 1
             parts.append(rf"\[{pattern or self._looks(kind)}\]")
             seen.add(kind)
-        return "".join(parts) + " ?(?P<message>.*)$"
+        # with " ?" in front of the group no line would be read in one pass: it takes twice as long
+        return "".join(parts) + "(?P<message>.*)$"
 
     @property
     def clocks(self) -> tuple[str, ...]:

@@ -239,7 +239,10 @@ def _unheaded(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_layout(rows: pl.DataFrame, layout: Layout, number: int) -> pl.DataFrame:
-    clocks: dict[str, pl.Expr] = {"layout": pl.lit(number, dtype=pl.UInt8)}
+    clocks = {
+        "layout": pl.lit(number, dtype=pl.UInt8),
+        "message": pl.col("message").str.strip_prefix(" "),
+    }
     if "uptime" in layout.kinds:
         up = pl.col("uptime").str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
         clocks["up"] = pl.when(up < _LONGEST_S).then(up)

@@ -227,9 +227,7 @@ def _with_begins(rows: pl.DataFrame, breaks: pl.Series) -> pl.Series:
                 seen = set()
             seen.add(begin)
             at_begin = told
-    both = breaks.to_numpy(writable=True)
-    both[more] = True
-    return pl.Series(both)
+    return breaks.scatter(more, True) if more else breaks
 
 
 def _chains(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
