@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from sizebook.lab import MODES
 from sizebook.report import charts
+from sizebook.report.capacity_charts import points_and_curves
 from sizebook.report.chart import prepare_chart, render_svg
+from sizebook.report.resizing import course_chart
 
 FRAME = pl.DataFrame(
     {
@@ -142,3 +145,86 @@ def test_dots_beside_a_reference():
         scale = chart["layer"][-1]["encoding"]["x"]["scale"]
         assert ("domain" in scale) == rows.is_empty()
         assert chart["layer"][0]["mark"]["type"] == "rule"
+
+
+STRANGE = (
+    "heap.mib",
+    "jvm:heap",
+    "year:T",
+    "it's",
+    'the "new"',
+    "at[0]",
+    "c\\d",
+    "sum(it)",
+    "count()",
+)
+"""Names in which Altair or Vega-Lite reads a path, a type, a quotation or a function."""
+
+
+def _places(chart: Any, kind: str) -> list[str]:
+    svg = render_svg(prepare_chart(chart)[0])
+    assert "undefined" not in svg
+    found = r'aria-roledescription="{}"[^>]*?(?:transform="([^"]*)"|d="([^"]*)")'
+    return ["".join(each) for each in re.findall(found.format(kind), svg)]
+
+
+@functools.cache
+def _drawn(x: str) -> tuple[list[str], ...]:
+    """Return where the marks of nine charts stand that have a column of this name."""
+    frame = pl.DataFrame(
+        {
+            x: ["a", "a", "b", "b"],
+            "kind": ["l", "m", "l", "m"],
+            "mean": [1.0, 2.0, 3.0, 4.0],
+            "low": [0.9, 1.9, 2.9, 3.9],
+            "high": [1.1, 2.1, 3.1, 4.1],
+            "n": [5] * 4,
+        }
+    )
+    titles = {"x_title": "x", "y_title": "ms"}
+    number = frame.rename({x: "level", "mean": x})
+    return (
+        _places(charts.curves(frame, x=x, series="kind", **titles), "point"),
+        _places(charts.curves(frame, x="kind", series=x, **titles), "point"),
+        _places(charts.lines(frame, x=x, y="mean", series="kind", ordered=True, **titles),
+                "point"),
+        _places(charts.bars(frame[1:3], category=x, y_title="ms"), "bar"),
+        _places(charts.dots(frame, value="mean", category="kind", series=x, x_title="ms"),
+                "point"),
+        _places(charts.stacked_bars(frame, category="kind", part=x, value="mean",
+                                    y_title="ms"), "bar"),
+        _places(charts.stacked_bars(number, category="kind", part="level", value=x,
+                                    y_title="ms"), "bar"),
+        _places(points_and_curves(number, number, x=x, y="low", series="kind", band=(x, "high"),
+                                  **titles), "point"),
+        _places(course_chart(
+            pl.DataFrame({x: ["a", "b"], "replicate": [1, 1], "t_s": [0.0, 1.0],
+                          "what": ["cpus"] * 2, "value": [1.0, 2.0]}),
+            factor=x, series_title="", marks_s=()), "line mark"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_column_of_any_name_is_drawn_as_one_of_a_plain_name(name: str) -> None:
+    """Its levels stand where they stand with another name, and not on top of each other."""
+    places = _drawn(name)
+    assert places == _drawn("plain")
+    assert all(len(set(each)) == len(each) > 1 for each in places[:-1])
+
+
+def test_columns_that_come_to_look_alike_stay_two() -> None:
+    """And a chart of plain names is the one that it always was."""
+    frame = pl.DataFrame({"a.b": ["x", "y"], "a\u2024b": ["v", "w"], "value": [1.0, 2.0]})
+    spec = charts.stacked_bars(
+        frame, category="a.b", part="a\u2024b", value="value", y_title="s"
+    ).to_dict()
+    [rows] = spec["datasets"].values()
+    assert [sorted(row.values(), key=str) for row in rows] == [[1.0, "v", "x"], [2.0, "w", "y"]]
+    assert spec["encoding"]["y"]["field"] != spec["encoding"]["color"]["field"]
+    plain = pl.DataFrame({"a (ms)": ["x"], "p": ["v"], "value": [1.0]})
+    assert (
+        charts.stacked_bars(
+            plain, category="a (ms)", part="p", value="value", y_title="s"
+        ).to_dict()["encoding"]["y"]["field"]
+        == "a (ms)"
+    )

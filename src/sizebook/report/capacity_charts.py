@@ -7,12 +7,14 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
+from sizebook.report.columns import named_plainly
 from sizebook.report.theme import treatment_dashes, treatment_scale
 
 _HEIGHT = 300
 _NUMBER = ",.3~g"
 
 
+@named_plainly("x", "y", "series", "band")
 def points_and_curves(
     points: pl.DataFrame,
     drawn: pl.DataFrame,
@@ -75,6 +77,7 @@ def points_and_curves(
     return alt.LayerChart(layer=layers).properties(width="container", height=_HEIGHT)
 
 
+@named_plainly("series")
 def against(
     frame: pl.DataFrame, *, series: str, title: str, series_title: str = "", factor: float = 1.0
 ) -> alt.LayerChart:

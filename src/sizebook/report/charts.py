@@ -11,6 +11,7 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
+from sizebook.report.columns import named_plainly
 from sizebook.report.theme import treatment_dashes, treatment_scale, treatment_slots
 
 _HEIGHT = 320
@@ -29,6 +30,7 @@ _SHAPES = [
 ]
 
 
+@named_plainly("x", "series")
 def curves(
     summary: pl.DataFrame,
     *,
@@ -81,6 +83,7 @@ def _above_zero(summary: pl.DataFrame) -> pl.Expr:
     return pl.when(low <= 0).then(pl.lit(min(positive, default=None), pl.Float64)).otherwise(low)
 
 
+@named_plainly("category")
 def bars(
     summary: pl.DataFrame,
     *,
@@ -109,6 +112,7 @@ def bars(
     )
 
 
+@named_plainly("category", "part", "value")
 def stacked_bars(
     frame: pl.DataFrame,
     *,
@@ -143,6 +147,7 @@ def stacked_bars(
     )
 
 
+@named_plainly("value", "category")
 def strips(
     frame: pl.DataFrame,
     *,
@@ -171,6 +176,7 @@ def strips(
     )  # fmt: skip
 
 
+@named_plainly("value", "category", "series", "low", "high", "label")
 def dots(
     frame: pl.DataFrame,
     *,
@@ -257,6 +263,7 @@ def dots(
     return functools.reduce(operator.add, layers).properties(width="container", height=height)
 
 
+@named_plainly("x", "y", "series")
 def lines(
     frame: pl.DataFrame,
     *,

@@ -18,6 +18,7 @@ import polars as pl
 from sizebook.lab import Trials
 from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
+from sizebook.report.columns import named_plainly
 from sizebook.report.limiter_kinds import KINDS, Kind
 from sizebook.report.limiter_window import Use, open_window
 from sizebook.report.theme import INK, PALETTE
@@ -159,6 +160,7 @@ def limits_frame(
     return frame.filter(pl.col("share").is_not_null().any().over("limiter"))
 
 
+@named_plainly("x")
 def limits_chart(frame: pl.DataFrame, *, x: str = "level", x_title: str) -> alt.LayerChart:
     """Return a cell a level and limiter with its share in percent; what is at its limit is framed.
 

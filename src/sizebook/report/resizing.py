@@ -18,6 +18,7 @@ from sizebook.lab import Trial
 from sizebook.lab.trials import Measure
 from sizebook.model.bundle import StackEvent
 from sizebook.report.charts import panels
+from sizebook.report.columns import named_plainly
 from sizebook.report.gc_logs import gc_logs
 from sizebook.report.theme import PALETTE, treatment_scale
 from sizebook.store import Bundle
@@ -230,6 +231,7 @@ def course(trials: Sequence[Trial], factor: str, host: str, width_s: float = 0.2
     return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame(schema=schema)
 
 
+@named_plainly("factor")
 def course_chart(
     frame: pl.DataFrame, *, factor: str, series_title: str, marks_s: Sequence[float]
 ) -> alt.ConcatChart:
