@@ -410,7 +410,7 @@ def test_a_damaged_trial_and_an_archive_that_is_none_are_refused(first, tmp_path
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("../out.ipynb", "{}")
     code, _, err = ask(first, "own", str(archive))
-    assert (code, "which is no crate" in err) == (2, True)
+    assert (code, "no archive of a run" in err) == (2, True)
 
 
 def test_the_own_run_needs_a_project(tmp_path):

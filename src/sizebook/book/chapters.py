@@ -12,6 +12,7 @@ import ast
 import io
 import json
 import re
+import shlex
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
             raise UsageError(
                 found=f"chapter {chapter.id} has no parameter {name!r}",
                 expected=f"one of {', '.join(known) or 'none'}",
-                next_step=f"sizebook chapters {chapter.id}",
+                next_step=f"sizebook chapters {shlex.quote(chapter.id)}",
             )
         try:
             values[name] = _parse(text, known[name].default)
@@ -113,7 +114,7 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
             raise UsageError(
                 found=f"{name}={text!r} for chapter {chapter.id}",
                 expected=f"{error}, such as the default {known[name].default!r}",
-                next_step=f"sizebook chapters {chapter.id}",
+                next_step=f"sizebook chapters {shlex.quote(chapter.id)}",
             ) from error
     if "profile" in values:
         asked = values.get("replicates", 0)

@@ -8,6 +8,7 @@ and the book does not build.
 from __future__ import annotations
 
 import csv
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,7 +198,9 @@ def _row(
         fault = (f"chapter {chapter} does not decide claim {name}, nor does "
                  "data/claims/undecidable.csv say why not")  # fmt: skip
     elif f"chapters/{chapter}" in pages:
-        reason = f"its chapter, {about.title}, has not been run: 'sizebook run {chapter}'"
+        reason = (
+            f"its chapter, {about.title}, has not been run: 'sizebook run {shlex.quote(chapter)}'"
+        )
     else:
         reason = f"its chapter, {about.title}, is not written yet"
     if not chapter:
@@ -227,7 +230,7 @@ def _read_decided(root: Path, pages: Sequence[str]) -> dict[str, _Decided]:
             raise UserError(
                 found=f"{page}.ipynb: claim {record.key!r} is unreadable ({error})",
                 expected="a claim as this version of the harness writes it",
-                next_step=f"sizebook run {page.rpartition('/')[2]}",
+                next_step=f"sizebook run {shlex.quote(page.rpartition('/')[2])}",
             ) from error
         if record.key in decided:
             raise UserError(

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import io
 import json
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -76,7 +77,8 @@ def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChap
             f"{_reason(error)}",
             expected="values that the chapter can be measured with, such as the defaults: "
             f"{_words_of({name: defaults.get(name) for name in given})}",
-            next_step=f"correct them; sizebook chapters {chapter.id} says what they are",
+            next_step=f"correct them; sizebook chapters {shlex.quote(chapter.id)} says what "
+            "they are",
         ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -88,7 +89,7 @@ def check_pages(root: Path) -> None:
         raise UserError(
             found=f"{len(chapters)} chapters without measurements: {', '.join(chapters)}",
             expected="an executed notebook for each chapter of book/_toc.yml",
-            next_step=f"sizebook run {' '.join(chapters)}",
+            next_step=f"sizebook run {shlex.join(chapters)}",
         )
 
 

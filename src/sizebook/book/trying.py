@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,6 @@ def try_chapter(
         raise TrialError(
             found=f"chapter {chapter_id} failed: {done.stdout[-600:]} {done.stderr[-600:]}",
             expected="a chapter that runs in its shortest form",
-            next_step=f"sizebook run {chapter_id} --profile smoke",
+            next_step=f"sizebook run {shlex.quote(chapter_id)} --profile smoke",
         )
     return [open_bundle(path) for path in find_bundles(copy.runs / chapter_id)]

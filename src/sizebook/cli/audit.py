@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from sizebook.cli.output import print_json
+from sizebook.cli.output import print_json, say
 from sizebook.model.errors import BundleError, UsageError
 from sizebook.store import Project, find_project
 
@@ -98,7 +97,7 @@ def _try_project() -> Project | None:
 
 
 def _say(words: str) -> None:
-    print(f"audit: {words}", file=sys.stderr, flush=True)
+    say(f"audit: {words}", aside=True)
 
 
 def _show(report: AuditReport, every: bool) -> None:
@@ -108,24 +107,24 @@ def _show(report: AuditReport, every: bool) -> None:
     for finding in report.sorted_findings:
         shown[finding.rule] = shown.get(finding.rule, 0) + 1
         if every or shown[finding.rule] <= _SHOWN:
-            print(finding)
+            say(str(finding))
     for rule, number in shown.items():
         if number > _SHOWN and not every:
-            print(f"{rule}: {number - _SHOWN} more findings (--all, or --json, shows them)")
+            say(f"{rule}: {number - _SHOWN} more findings (--all, or --json, shows them)")
     steps: dict[str, dict[str, None]] = {}
     for finding in report.sorted_findings:
         if finding.severity == "error":
             short = finding.rule.partition("-")[0]
             steps.setdefault(finding.next_step, {})[short] = None
     for step, rules in steps.items():
-        print(f"next ({', '.join(rules)}): {step}")
+        say(f"next ({', '.join(rules)}): {step}")
     counts = report.counts()
     words = [f"{counts[kind].verified} of {counts[kind].checked} {kind}"
              for kind in ("figures", "tables", "numbers", "claims")]  # fmt: skip
-    print(f"{report.target}: {', '.join(words)} verified; "
+    say(f"{report.target}: {', '.join(words)} verified; "
           f"{counts['bundles'].verified} of {counts['bundles'].checked} bundles, "
           f"{counts['pages'].verified} of {counts['pages'].checked} pages")  # fmt: skip
     if report.skipped:
-        print(f"not the whole audit: {', '.join(report.skipped)} left out")
+        say(f"not the whole audit: {', '.join(report.skipped)} left out")
     numbers = {name: report.number_of(name) for name in SEVERITIES}
-    print(", ".join(f"{n} {name}" if n == 1 else f"{n} {name}s" for name, n in numbers.items()))
+    say(", ".join(f"{n} {name}" if n == 1 else f"{n} {name}s" for name, n in numbers.items()))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import find_project
 
 
@@ -29,11 +29,11 @@ def build(
         find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
     index = build_site(root, partial=fill)
-    print(f"built in {time.monotonic() - began:.0f} s: {index}")
+    say(f"built in {time.monotonic() - began:.0f} s: {index}")
     if pdf:
         began = time.monotonic()
         book = print_book(root)
-        print(
+        say(
             f"printed in {time.monotonic() - began:.0f} s: {book.path} "
             f"({book.pages} pages, {book.bytes / 1e6:.1f} MB)"
         )
@@ -55,7 +55,7 @@ def _fill() -> None:
         select(project.root, lacking, "quick", SOURCE, []) if lacking else []
     ):
         outcome = bring_page(project.root, chapter, parameters)
-        print(f"{chapter.id}: {outcome.state}", flush=True)
+        say(f"{chapter.id}: {outcome.state}")
         if outcome.state == "failed":
-            print(f"sizebook: {chapter.id} failed: {outcome.error}", file=sys.stderr)
+            say(f"sizebook: {chapter.id} failed: {outcome.error}", aside=True)
             raise typer.Exit(1)

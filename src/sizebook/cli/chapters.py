@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.store import find_project
 
 
@@ -48,7 +48,7 @@ def chapters(
         ]
     )
     if chapter:
-        print()
+        say()
         print_table(
             [
                 {"parameter": p.name, "default": repr(p.default), "meaning": p.help}

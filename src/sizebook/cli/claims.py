@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import typer
 
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
 from sizebook.store import find_project
 
@@ -55,10 +54,10 @@ def claims(
     else:
         _print_counts(count_states(rows), [state for state in STATES
                                            if any(row.state == state for row in rows)])  # fmt: skip
-        print()
+        say()
         print_table([_describe(row) for row in rows])
     for fault in wrong:
-        print(f"sizebook: {fault}", file=sys.stderr)
+        say(f"sizebook: {fault}", aside=True)
     if wrong:
         raise typer.Exit(1)
 

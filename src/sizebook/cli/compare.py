@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError, UserError
 from sizebook.store import Project, find_project
 
@@ -88,7 +87,7 @@ def compare(
 
 
 def _refuse(error: UserError) -> NoReturn:
-    print(f"sizebook: {error}", file=sys.stderr)
+    say(f"sizebook: {error}", aside=True)
     raise typer.Exit(REFUSED)
 
 
@@ -100,24 +99,27 @@ def _try_project() -> Project | None:
 
 
 def _show(found: Comparison, every: bool) -> None:
-    from sizebook.model.plain_text import show_plainly
 
     for letter, side in (("A", found.a), ("B", found.b)):
-        print(show_plainly(f"{letter}: {_side_words(side)}"))
+        say(f"{letter}: {_side_words(side)}")
     _show_closeness(found)
     if found.differences:
-        print("\nWhat differs:")
+        say()
+        say("What differs:")
         print_table([{"what": each.what, "A": each.a, "B": each.b, "which means": each.meaning,
                       "in": ", ".join(each.chapters) or "all"}
                      for each in found.differences])  # fmt: skip
     elif found.chapters:
-        print("\nNothing differs in machine, JVM, stack, harness or parameters.")
+        say()
+        say("Nothing differs in machine, JVM, stack, harness or parameters.")
     if found.refused:
-        print("\nNot compared:")
+        say()
+        say("Not compared:")
         print_table([{"chapter": each.chapter, "found": each.found, "expected": each.expected,
                       "next": each.next_step} for each in found.refused])  # fmt: skip
     if not found.chapters:
-        print("\nNothing could be compared.")
+        say()
+        say("Nothing could be compared.")
         return
     _show_claims(found, every)
     _show_metrics(found, every)
@@ -138,20 +140,21 @@ def _show_closeness(found: Comparison) -> None:
         allowed = "claims alone are compared"
         if tolerance is not None:
             allowed = f"the same within {100 * (tolerance - 1):.3g} %"
-        print(f"{closeness}: {allowed} ({', '.join(chapters)})")
+        say(f"{closeness}: {allowed} ({', '.join(chapters)})")
     if same := [pair.chapter for pair in found.chapters if pair.same_trials]:
-        print(f"the very same trials on both sides: {', '.join(same)}")
+        say(f"the very same trials on both sides: {', '.join(same)}")
 
 
 def _show_claims(found: Comparison, every: bool) -> None:
     counts = found.count_claims()
     words = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-    print(f"\nClaims: {words or 'none'}")
+    say()
+    say(f"Claims: {words or 'none'}")
     shown = [each for each in found.claims if every or _tells(each)]
     if shown:
         print_table([_claim_row(each) for each in shown])
     if len(shown) < len(found.claims):
-        print(f"{len(found.claims) - len(shown)} claims that neither run decides: --all shows them")
+        say(f"{len(found.claims) - len(shown)} claims that neither run decides: --all shows them")
 
 
 def _tells(each: ClaimPair) -> bool:
@@ -171,14 +174,16 @@ def _show_metrics(found: Comparison, every: bool) -> None:
     for kind, counts in found.count_metrics().items():
         rows = [each for each in found.metrics if each.kind == kind]
         if not rows:
-            print(f"\n{_TITLES[kind]}: none that both have")
+            say()
+            say(f"{_TITLES[kind]}: none that both have")
             continue
         words = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-        print(f"\n{_TITLES[kind]}, B / A: {words}")
+        say()
+        say(f"{_TITLES[kind]}, B / A: {words}")
         telling = rows if every else _telling(rows)
         print_table([_metric_row(each) for each in telling])
         if len(telling) < len(rows):
-            print(f"{len(rows) - len(telling)} more: --all shows them")
+            say(f"{len(rows) - len(telling)} more: --all shows them")
 
 
 _TITLES: dict[MetricKind, str] = {

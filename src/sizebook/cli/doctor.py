@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from sizebook.cli.inventories import INVENTORY, as_json_row, as_row, look_at_machines
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.hosts.machine import local_facts
 from sizebook.store import find_project
 
@@ -38,7 +38,7 @@ def doctor(
         told = {"machine": machine.model_dump(), "ready": ready, "items": rows, "modes": hosts}
         print_json(told | {"inventory": [as_json_row(one) for one in found]})
     else:
-        print(
+        say(
             f"{machine.cpu_model}, {machine.logical_cpus} CPUs, {machine.memory_mib:,} MiB, "
             f"{machine.system}, kernel {machine.kernel}"
         )
@@ -68,5 +68,5 @@ def doctor(
         )
         if found:
             print_table([as_row(one) for one in found])
-        print("ready to measure" if ready else "not ready to measure; see MISSING above")
+        say("ready to measure" if ready else "not ready to measure; see MISSING above")
     raise typer.Exit(0 if ready else 1)

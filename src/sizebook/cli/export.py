@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import find_project
 
 
@@ -25,4 +26,4 @@ def export(
     done = export_crate(find_project().root, target, chapter or [], slim=slim)
     chapters = "1 chapter" if done.chapters == 1 else f"{done.chapters} chapters"
     size = f"{done.files} files, {done.bytes / 2**20:.1f} MiB"
-    print(f"exported {chapters}, {done.bundles} trials ({size}): {done.path}")
+    say(f"exported {chapters}, {done.bundles} trials ({size}): {done.path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,15 +52,15 @@ def gc(
         print_json(_as_json(log, told, overhead / 100))
         return
     if log.strange_lines:
-        print(f"{log.strange_lines:,} of {log.lines:,} lines are not of a GC log and left out.")
+        say(f"{log.strange_lines:,} of {log.lines:,} lines are not of a GC log and left out.")
     if len(told) == 1:
         _print(told[0])
     else:
         _print_runs(log, told)
     for path in plots:
-        print(f"plot written to {path}")
+        say(f"plot written to {path}")
     if len(plots) < len(told) and plots:
-        print(f"plots of the first {len(plots)} runs only; draw another one with --run")
+        say(f"plots of the first {len(plots)} runs only; draw another one with --run")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,13 +92,13 @@ def _print(told: _Told) -> None:
     from sizebook.report.gc_charts import summary_rows
 
     for words in _gaps(told.log):
-        print(words)
+        say(words)
     print_table([{"": what, "counted": text} for what, text in summary_rows(told.summary)])
     for finding in told.advice.findings:
-        print(f"{finding.weight}: {finding.words}")
-    print(told.advice.words)
+        say(f"{finding.weight}: {finding.words}")
+    say(told.advice.words)
     if told.advice.heap_bytes is not None:
-        print(f"advice: -Xmx{told.advice.heap_bytes >> 20}m for this load on this machine")
+        say(f"advice: -Xmx{told.advice.heap_bytes >> 20}m for this load on this machine")
 
 
 def _gaps(log: GcLog) -> list[str]:
@@ -124,7 +124,7 @@ def _print_runs(log: GcLog, every: Sequence[_Told]) -> None:
 
     jvms = len({run.jvm for run in log.runs})
     of = f"of {jvms} JVMs" if jvms > 1 else "of a JVM"
-    print(f"The log holds {len(every)} runs {of}. --run N shows one in full.")
+    say(f"The log holds {len(every)} runs {of}. --run N shows one in full.")
     rows = [
         {"run": told.name.removeprefix("run "), "line": f"{told.log.runs[0].line:,}",
          **run_row(told.summary),
@@ -134,10 +134,10 @@ def _print_runs(log: GcLog, every: Sequence[_Told]) -> None:
     print_table([*rows, {"run": "all", "line": "", **run_row(summarise(log)), "advice": ""}])
     for told in every:
         for words in _gaps(told.log):
-            print(f"{told.name}: {words}")
+            say(f"{told.name}: {words}")
         for finding in told.advice.findings:
-            print(f"{told.name}: {finding.weight}: {finding.words}")
-        print(f"{told.name}: {told.advice.words}")
+            say(f"{told.name}: {finding.weight}: {finding.words}")
+        say(f"{told.name}: {told.advice.words}")
 
 
 def _draw(every: Sequence[_Told], svg: Path) -> list[Path]:

@@ -6,6 +6,7 @@ import time
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import find_project
 
 _PARAMETER = "modes"
@@ -34,5 +35,5 @@ def prepare(
     began = time.monotonic()
     for step in prepare_hosts(project.state, with_gvisor=gvisor):
         seconds = time.monotonic() - began
-        print(f"hosts: {step.outcome}" + (f" ({seconds:.0f} s)" if step.was_done else ""))
+        say(f"hosts: {step.outcome}" + (f" ({seconds:.0f} s)" if step.was_done else ""))
         began = time.monotonic()

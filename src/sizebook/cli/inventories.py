@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import Project
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def use_inventory(file: Path | None, *, shown: bool = True) -> Inventory | None:
     found = choose_inventory(file)
     if found is not None and shown:
         for line in targets(found):
-            print(f"not on this machine: {line}", file=sys.stderr)
+            say(f"not on this machine: {line}", aside=True)
     return found
 
 

@@ -30,6 +30,7 @@ from sizebook.cli import (
     stack,
     trial,
 )
+from sizebook.cli.output import say
 from sizebook.model.errors import UserError
 
 app = typer.Typer(
@@ -62,7 +63,7 @@ app.add_typer(new.app, name="new")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"sizebook {__version__}")
+        say(f"sizebook {__version__}")
         raise typer.Exit
 
 
@@ -93,10 +94,10 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        print(f"sizebook: {error}", file=sys.stderr)
+        say(f"sizebook: {error}", aside=True)
         sys.exit(1)
     except (SystemExit, KeyboardInterrupt):
         if not stop.came:
             raise
-        print("sizebook: stopped; finished trials are kept", file=sys.stderr)
+        say("sizebook: stopped; finished trials are kept", aside=True)
         sys.exit(130)

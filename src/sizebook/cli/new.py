@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import find_project
 
 app = typer.Typer(help="Begin a chapter, or a book of your own.", no_args_is_help=True)
@@ -28,7 +29,7 @@ def chapter(
     root = find_project().root
     new = NewChapter(name, title or _in_words(name), part, url)
     for path in start_chapter(root, new):
-        print(f"wrote {path.relative_to(root)}")
+        say(f"wrote {path.relative_to(root)}")
     _say_next(new.id, new.inventory)
 
 
@@ -44,12 +45,10 @@ def book(
 
     new = NewChapter(chapter, _in_words(chapter), url=url)
     for path in start_book(folder, title or _in_words(folder.resolve().name), new):
-        print(f"wrote {path}")
+        say(f"wrote {path}")
     if not (folder / "wheels").is_dir():
-        print(
-            "Sizebook runs from a checkout: put its wheel into wheels/ to build the book elsewhere"
-        )
-    print(f"next: cd {shlex.quote(str(folder))} && make book PROFILE=smoke")
+        say("Sizebook runs from a checkout: put its wheel into wheels/ to build the book elsewhere")
+    say(f"next: cd {shlex.quote(str(folder))} && make book PROFILE=smoke")
 
 
 def _in_words(name: str) -> str:
@@ -59,4 +58,4 @@ def _in_words(name: str) -> str:
 
 def _say_next(chapter_id: str, inventory: str) -> None:
     more = f" --inventory {shlex.quote(inventory)}" if inventory else ""
-    print(f"next: sizebook run {chapter_id} --profile smoke{more}")
+    say(f"next: sizebook run {shlex.quote(chapter_id)} --profile smoke{more}")

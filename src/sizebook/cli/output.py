@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from sizebook.model.plain_text import show_plainly, steers
+
+
+def say(text: str = "", *, aside: bool = False) -> None:
+    """Print a line on standard output, ``aside`` on standard error.
+
+    Names and messages in it may be somebody else's: what would steer a terminal, or is no text
+    (bytes of a file's name), is shown as an escape, and stays on the line.
+    """
+    print(show_plainly(text), file=sys.stderr if aside else sys.stdout, flush=True)
 
 
 def print_json(data: Any) -> None:

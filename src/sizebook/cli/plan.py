@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -37,11 +37,9 @@ def plan(
         return
     print_table([_as_row(each) for each in planned], title=f"profile {profile}")
     total = sum(each.missing_s for each in planned)
-    print(f"to measure: {total / 60:.1f} min (set-up and building the book come on top)")
+    say(f"to measure: {total / 60:.1f} min (set-up and building the book come on top)")
     if assumed := dict.fromkeys(words for each in planned for words in each.assumed):
-        print(
-            f"not tried here yet, taken for granted: {', '.join(assumed)}; 'sizebook doctor' tries"
-        )
+        say(f"not tried here yet, taken for granted: {', '.join(assumed)}; 'sizebook doctor' tries")
 
 
 def _as_row(each: PlannedChapter) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from pathlib import Path
 
 import typer
 
+from sizebook.cli.output import say
 from sizebook.store import find_project
 
 
@@ -49,18 +50,19 @@ def publish(
         done = put(project, chapters, name, replicates=replicates, key=key, say=_say)
     for pack in done.packs:
         each = f", {pack.bytes / pack.trials / 1000:.1f} kB a trial" if pack.trials else ""
-        print(f"{pack.chapter}: {pack.trials} trials, {pack.bytes:,} bytes{each}")
+        say(f"{pack.chapter}: {pack.trials} trials, {pack.bytes:,} bytes{each}")
     signed = "signed" if done.signed else "not signed"
-    print(
+    say(
         f"round {done.round.name}: {len(done.round.record.packs)} chapters, {signed}; "
         f"data/published has {done.published_bytes:,} bytes"
     )
     for page, trials in done.lost:
-        print(
+        say(
             f"{page.pack.chapter}: shows {trials} trials that no round has any more; "
-            f"next: sizebook publish {page.pack.chapter} --round {page.round.name} --renew"
+            f"next: sizebook publish {shlex.quote(page.pack.chapter)} "
+            f"--round {shlex.quote(page.round.name)} --renew"
         )
 
 
 def _say(words: str) -> None:
-    print(f"publish: {words}", file=sys.stderr, flush=True)
+    say(f"publish: {words}", aside=True)

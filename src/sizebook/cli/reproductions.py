@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import typer
 
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.store import find_project
 
 
@@ -31,7 +30,6 @@ def reproductions(
         count_chapters,
         read_reproductions,
     )
-    from sizebook.model.plain_text import show_plainly
 
     project = find_project()
     for path in crate or []:
@@ -40,7 +38,7 @@ def reproductions(
             found = check_run(path, project, into, replay=replay, say=_say)
         add_reproduction(project, found)
         states = "; ".join(f"{one.chapter} {one.state}" for one in found.chapters)
-        print(show_plainly(f"counted: {path.name}: {states}"), file=sys.stderr)
+        say(f"counted: {path.name}: {states}", aside=True)
     runs = read_reproductions(project)
     counts = count_chapters(runs)
     if as_json:
@@ -48,7 +46,7 @@ def reproductions(
         print_json({"runs": [each.model_dump(mode="json") for each in runs], "chapters": chapters})
         return
     machines = {each.machine for each in runs}
-    print(f"{len(runs)} runs from {len(machines)} machines")
+    say(f"{len(runs)} runs from {len(machines)} machines")
     print_table([
         {"chapter": each.chapter, "machines": str(each.machines),
          **{state: str(number) for state, number in each.states.items()},
@@ -58,4 +56,4 @@ def reproductions(
 
 
 def _say(words: str) -> None:
-    print(f"reproductions: {words}", file=sys.stderr, flush=True)
+    say(f"reproductions: {words}", aside=True)

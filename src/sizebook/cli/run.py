@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
+from sizebook.cli.output import say
 from sizebook.lab.progress import FAILED
 from sizebook.model.plain_text import show_plainly
 from sizebook.store import find_project
@@ -69,14 +70,14 @@ def run(
     with _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn:
         for outcome, pace in in_turn(take, selected):
             failures = _failures(project.root, outcome)
-            print(show_plainly(_summary(outcome, pace, failures.words)), flush=True)
+            say(_summary(outcome, pace, failures.words))
             absent += outcome.state == "not published"
             missing = bool(chapter) and outcome.state == "not published"
             failed += outcome.state == "failed" or missing or failures.is_total
     if absent == len(selected):
         failed = absent
     if failed:
-        print(f"sizebook: {failed} of {len(selected)} chapters failed", file=sys.stderr)
+        say(f"sizebook: {failed} of {len(selected)} chapters failed", aside=True)
         raise typer.Exit(1)
 
 
@@ -134,18 +135,18 @@ class _Line:
             label = FAILED.rstrip(": ") if label in self._told else label
             self._told.add(line.label)
         left = "" if line.left_s is None else f", {_minutes(line.left_s)} left"
-        text = f"{line.chapter}: {line.done}/{line.total} trials{left}; {label}"
+        text = show_plainly(f"{line.chapter}: {line.done}/{line.total} trials{left}; {label}")
         if self._console.is_terminal:
             width = max(20, self._console.width - 1)
             print(f"\r{text[:width]:<{width}}", end="", file=sys.stderr, flush=True)
             self._shown = line.done
         elif line.total and line.done * 4 // line.total != self._shown:
             self._shown = line.done * 4 // line.total
-            print(text, file=sys.stderr, flush=True)
+            say(text, aside=True)
 
     def close(self) -> None:
         if self._console.is_terminal and self._shown >= 0:
-            print(file=sys.stderr)
+            say(aside=True)
 
 
 def _minutes(seconds: float) -> str:

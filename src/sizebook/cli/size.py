@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sizebook.cli.output import print_json
+from sizebook.cli.output import print_json, say
 from sizebook.model.errors import UsageError, UserError
 from sizebook.store import find_project
 
@@ -48,9 +48,9 @@ def size(
         return
     width = max(map(len, calculator.LABELS.values()))
     for key, words in said.parts.items():
-        print(f"{calculator.LABELS[key]:{width}}  {words}")
+        say(f"{calculator.LABELS[key]:{width}}  {words}")
     for words in said.outside:
-        print(f"{calculator.OUTSIDE_TITLE}{words}")
+        say(f"{calculator.OUTSIDE_TITLE}{words}")
 
 
 def _question(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
-from sizebook.cli.output import print_json
+from sizebook.cli.output import print_json, say
 from sizebook.cli.trial import parse_settings
 from sizebook.store import find_project
 
@@ -31,7 +31,7 @@ def build() -> None:
     began = time.monotonic()
     stack, built = ensure_built(find_project())
     if built:
-        print(f"stack: built in {time.monotonic() - began:.0f} s ({stack.fingerprint[:12]})")
+        say(f"stack: built in {time.monotonic() - began:.0f} s ({stack.fingerprint[:12]})")
 
 
 @app.command()
@@ -85,7 +85,7 @@ def status(as_json: bool = _JSON) -> None:
 
     stack = held(find_project())
     if stack is None:
-        print_json(None) if as_json else print("no stack runs")
+        print_json(None) if as_json else say("no stack runs")
         raise typer.Exit(1)
     _show(stack, as_json)
 
@@ -95,7 +95,7 @@ def down() -> None:
     """Stop the stack that runs."""
     from sizebook.lab.holding import take_down
 
-    print("stopped" if take_down(find_project()) else "no stack runs")
+    say("stopped" if take_down(find_project()) else "no stack runs")
 
 
 def _show(stack: HeldStack, as_json: bool) -> None:
@@ -103,7 +103,7 @@ def _show(stack: HeldStack, as_json: bool) -> None:
         print_json(dataclasses.asdict(stack))
         return
     for role, url in stack.urls.items():
-        print(f"{role}: {url}")
+        say(f"{role}: {url}")
     for node, port in stack.management.items():
-        print(f"{node} metrics: http://127.0.0.1:{port}/actuator/prometheus")
-    print(f"logs: {stack.logs}; running since {stack.since}")
+        say(f"{node} metrics: http://127.0.0.1:{port}/actuator/prometheus")
+    say(f"logs: {stack.logs}; running since {stack.since}")

@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
-from sizebook.cli.output import print_json, print_table
+from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
 from sizebook.model.load import (
     Arrivals,
@@ -232,12 +232,13 @@ def _show(bundle: Bundle, as_json: bool) -> None:
         ]
     )
     for name, number in numbers.items():
-        print(f"{name}: {'–' if number is None else format(number, ',.3f')}")
+        say(f"{name}: {'–' if number is None else format(number, ',.3f')}")
     if bundle.record.failure:
-        print(f"failed: {bundle.record.failure}")
+        say(f"failed: {bundle.record.failure}")
     if bundle.record.execution.facts.get(ALONE) is False:
-        print(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
-    print(f"verdict: {judgement.verdict}\nbundle: {bundle.path}")
+        say(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
+    say(f"verdict: {judgement.verdict}")
+    say(f"bundle: {bundle.path}")
 
 
 def parse_settings(texts: list[str]) -> dict[str, Scalar]:

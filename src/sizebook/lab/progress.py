@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sizebook.model.plain_text import show_plainly
+
 FAILED = "failed: "
 """How the label of a step begins that tells why trials failed."""
 PROGRESS_FILE = "SIZEBOOK_PROGRESS"
@@ -104,7 +106,7 @@ class Progress:
         elif self._display is not None:
             self._display(text, self._done, self._trials)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print(show_plainly(text), file=sys.stderr, flush=True)
 
 
 def _duration(seconds: float) -> str:

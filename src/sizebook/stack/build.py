@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def ensure_built(project: Project) -> tuple[StackBuild, bool]:
         raise UserError(
             found=f"Maven ended with {run.returncode}: {' '.join(words) or run.stderr[-300:]}",
             expected="a build of stack/pom.xml",
-            next_step=f"run {' '.join(command[:1] + command[2:])} and mend what it says",
+            next_step=f"run {shlex.join(command[:1] + command[2:])} and mend what it says",
         )
     build = _build_of(project)
     (build.folder / "sources.sha256").write_text(build.fingerprint + "\n")

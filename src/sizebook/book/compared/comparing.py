@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 
 from sizebook.book.compared.claims import compare_claims, tested_alike
@@ -85,7 +86,7 @@ def _refuse(name: str, a: Side, b: Side, *, versions: bool) -> Refusal | None:
             chapter=name,
             found=f"only {there.name} has it, {missing.name} does not",
             expected="a chapter that both have",
-            next_step=f"sizebook run {name}",
+            next_step=f"sizebook run {shlex.quote(name)}",
         )
     for side, found in ((a, one), (b, other)):
         if found.profile == _SMOKE:
@@ -94,7 +95,7 @@ def _refuse(name: str, a: Side, b: Side, *, versions: bool) -> Refusal | None:
                 found=f"{side.name} has it in the smoke profile, which proves that it works, "
                 "not how fast",
                 expected="quick or full on both sides",
-                next_step=f"sizebook run {name} --profile quick",
+                next_step=f"sizebook run {shlex.quote(name)} --profile quick",
             )
     if not (one.claims or one.cited) and not (other.claims or other.cited):
         return Refusal(
@@ -127,7 +128,8 @@ def _refuse_without_common(name: str, a: Side, b: Side) -> Refusal | None:
         chapter=name,
         found=f"{words}{_levels(a.results[name], b.results[name])}",
         expected="at least one claim or treatment that both have",
-        next_step=f"run it with the other's parameters: sizebook run {name} -p name=value",
+        next_step=f"run it with the other's parameters: sizebook run {shlex.quote(name)} "
+        "-p name=value",
     )
 
 
@@ -196,7 +198,7 @@ def _other_capture(name: str, captures: list[set[int]]) -> Refusal:
         chapter=name,
         found=f"processor times, throughput and latency: taken by capture versions {words}",
         expected="one capture version: another one takes samples otherwise",
-        next_step=f"measure again with the present harness: sizebook run {name}",
+        next_step=f"measure again with the present harness: sizebook run {shlex.quote(name)}",
     )
 
 

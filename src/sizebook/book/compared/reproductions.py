@@ -8,6 +8,7 @@ facts of the machine without a name, and how many claims and ratios came out ali
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -117,7 +118,8 @@ def check_run(
         raise UserError(
             found=f"{len(errors)} errors in {path.name}, first {errors[0]}",
             expected="a run that passes the audit",
-            next_step=f"sizebook audit {path.name}: it says what is wrong with which file",
+            next_step=f"sizebook audit {shlex.quote(str(path))}: it says what is wrong with "
+            "which file",
         )
     found = compare_runs(published, sent)
     same = [pair.chapter for pair in found.chapters if pair.same_trials]

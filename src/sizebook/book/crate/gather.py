@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -144,7 +145,7 @@ class _Bundles:
             raise UsageError(
                 found=f"chapter {chapter} with results of bundle {name}: {found.trouble}",
                 expected="every bundle behind the results in data/runs or data/published",
-                next_step=f"sizebook run {chapter}, then export again",
+                next_step=f"sizebook run {shlex.quote(chapter)}, then export again",
             )
         cited = self._keep(bundle, source["verdict"])
         execution = bundle.record.execution
@@ -159,7 +160,8 @@ class _Bundles:
                 found=f"trials of chapter {chapter} that came with the book: nothing of it was "
                 "measured here",
                 expected="chapters that this machine measured",
-                next_step=f"sizebook run {chapter}, then export again; or pass on data/published",
+                next_step=f"sizebook run {shlex.quote(chapter)}, then export again; or "
+                "pass on data/published",
             )
         place = bundle.path.relative_to(self._project.root).as_posix()
         for name in (place, *bundle.record.files, bundle.record.trial.load.locustfile):
@@ -208,7 +210,7 @@ def _gather_chapter(chapter: Chapter, page: Path, found: _Bundles) -> ChapterRun
         raise UsageError(
             found=f"a page of {chapter.id} that was not made from {chapter.notebook.name} as it is",
             expected="pages of the present notebooks",
-            next_step=f"sizebook run {chapter.id}, then export again",
+            next_step=f"sizebook run {shlex.quote(chapter.id)}, then export again",
         )
     named = {
         source["bundle"]: source for record in records for source in record.evidence["sources"]
@@ -231,7 +233,7 @@ def _gather_chapter(chapter: Chapter, page: Path, found: _Bundles) -> ChapterRun
         raise UserError(
             found=f"{page.name} whose records lack {error}",
             expected="a page that 'sizebook run' made",
-            next_step=f"sizebook run {chapter.id} --force",
+            next_step=f"sizebook run {shlex.quote(chapter.id)} --force",
         ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -71,7 +72,8 @@ def readme_text(run: Run, *, whole: bool) -> bytes:
     ``whole``: every trial has its table of requests, without which no page can be made again.
     """
     commands = "\n".join(
-        f"    sizebook run {each.chapter.id} --profile {each.parameters.get('profile', 'quick')} "
+        f"    sizebook run {shlex.quote(each.chapter.id)} "
+        f"--profile {shlex.quote(str(each.parameters.get('profile', 'quick')))} "
         "--source FOLDER/data/runs"
         for each in run.chapters
         if each.bundles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -74,14 +75,14 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
         raise UsageError(
             found=f"{chapter.id} made from {str(recorded.get('source'))[:60]!r}",
             expected="a chapter that was measured here",
-            next_step=f"sizebook run {chapter.id}",
+            next_step=f"sizebook run {shlex.quote(chapter.id)}",
         )
     profile = PROFILES.get(str(recorded.get("profile")))
     if profile is None or not profile.publishable:
         raise UsageError(
             found=f"{chapter.id} in the profile {str(recorded.get('profile'))[:20]}",
             expected="the profile quick or full: smoke proves that things work, not how fast",
-            next_step=f"sizebook run {chapter.id} --profile quick",
+            next_step=f"sizebook run {shlex.quote(chapter.id)} --profile quick",
         )
     own, borrowed = _cited(project, page)
     chosen = Chosen(chapter, page, own, borrowed)
@@ -91,14 +92,14 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
         raise UsageError(
             found=f"{chosen.replicates} replicates in {chapter.id}",
             expected=f"{replicates} of every treatment",
-            next_step=f"sizebook run {chapter.id} -p replicates={replicates}, or say so openly: "
-            f"publish --replicates {chosen.replicates}",
+            next_step=f"sizebook run {shlex.quote(chapter.id)} -p replicates={replicates}, or say "
+            f"so openly: publish --replicates {chosen.replicates}",
         )
     return chosen
 
 
 def _open_page(project: Project, chapter: Chapter) -> ExecutedPage:
-    again = f"sizebook run {chapter.id}"
+    again = f"sizebook run {shlex.quote(chapter.id)}"
     try:
         path = project.chapters / f"{chapter.id}.ipynb"
         page = read_page(PageFile(f"chapters/{chapter.id}", path))
@@ -127,7 +128,7 @@ def _cited(project: Project, page: ExecutedPage) -> tuple[tuple[Bundle, ...], tu
             found=f"{len(lacking)} trials that {page.file.name} cites and that are not here as "
             f"cited, first {lacking[0]}",
             expected="every cited trial in data/runs",
-            next_step=f"sizebook run {page.file.chapter}",
+            next_step=f"sizebook run {shlex.quote(page.file.chapter)}",
         )
     own = [each for each in found.values() if each.record.trial.chapter == page.file.chapter]
     others = [each for each in found.values() if each.record.trial.chapter != page.file.chapter]
@@ -168,7 +169,8 @@ def _check_alike(chosen: Chosen) -> None:
                 found=f"trials of {chosen.chapter.id} by {len(values)} {what}: "
                 + ", ".join(sorted(each[:12] or "none" for each in values)),
                 expected="trials that were all made alike, as the page says",
-                next_step=f"sizebook run {chosen.chapter.id}: it measures again what differs",
+                next_step=f"sizebook run {shlex.quote(chosen.chapter.id)}: it measures again "
+                "what differs",
             )
 
 

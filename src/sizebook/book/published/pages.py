@@ -6,6 +6,7 @@ one that it was made from it is taken as it is; ``sizebook audit --published`` e
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,9 @@ def bring_page(
     if taken is not None:
         return taken
     if measures(chapter) and not is_published(project, chapter):
-        words = f"no round in data/published has it; sizebook run {chapter.id} measures it"
+        words = (
+            f"no round in data/published has it; sizebook run {shlex.quote(chapter.id)} measures it"
+        )
         return RunOutcome(chapter.id, "not published", 0.0, error=words)
     asked = {**given, **made_with(project, chapter)}
     return run_chapter(root, chapter, asked, force=force, on_progress=on_progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -184,7 +185,7 @@ def _need_calibration(
         raise UsageError(
             found=f"{measured[0]} without the {calibration.CHAPTER}",
             expected="the calibration first: it says what differences mean on that machine",
-            next_step=f"sizebook publish {calibration.CHAPTER} {' '.join(measured)}",
+            next_step=f"sizebook publish {shlex.quote(calibration.CHAPTER)} {shlex.join(measured)}",
         )
 
 
@@ -209,12 +210,13 @@ def _not_in_round(chapter: str, name: str, newest: Published | None) -> UsageErr
         return UsageError(
             found=f"no published {chapter}",
             expected="a chapter that the round has",
-            next_step=f"sizebook run {chapter}, and publish what it measures",
+            next_step=f"sizebook run {shlex.quote(chapter)}, and publish what it measures",
         )
     return UsageError(
         found=f"no {chapter} in round {name}",
         expected=f"a round that has it, such as {newest.round.name}",
-        next_step=f"sizebook publish {chapter} --round {newest.round.name} --renew",
+        next_step=f"sizebook publish {shlex.quote(chapter)} "
+        f"--round {shlex.quote(newest.round.name)} --renew",
     )
 
 

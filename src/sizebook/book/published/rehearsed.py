@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -61,7 +62,7 @@ def rehearse(project: Project, chosen: Chosen, scratch: Path) -> Files:
         report = _replay(project, chosen, [*own, *borrowed, *floor])
     _refuse_errors(
         report, chosen, f"page of {chosen.chapter.id} that its trials do not make",
-        f"sizebook run {chosen.chapter.id}",
+        f"sizebook run {shlex.quote(chosen.chapter.id)}",
     )  # fmt: skip
     shown = used(notes) | {each.sha256 for out in chosen.page.results for each in cited_by(out)}
     with rehearsing(scratch / "pages"):
@@ -162,7 +163,7 @@ def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scra
             found=f"{len(lacking)} trials that {chosen.chapter.id} shows and no round would have"
             + (f", of {', '.join(sorted(lenders))}" if lenders else f", first {lacking[0]}"),
             expected="chapters published together with those that they borrow from",
-            next_step=f"sizebook publish {' '.join([*sorted(lenders), chosen.chapter.id])}",
+            next_step=f"sizebook publish {shlex.join([*sorted(lenders), chosen.chapter.id])}",
         )
     packed = _checked(map(read_through, same.values()))
     floor = _calibration(view / calibration.CHAPTER, packed)

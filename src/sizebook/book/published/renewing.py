@@ -8,6 +8,7 @@ chapter can be renewed when one that lends to it was measured again.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def renew(
             found=f"{chapter.id}, whose template cannot be executed on its published trials: "
             f"{failure}",
             expected="a template that asks of them what their pages asked",
-            next_step=f"sizebook run {chapter.id}, and publish what it measures",
+            next_step=f"sizebook run {shlex.quote(chapter.id)}, and publish what it measures",
         )
     _sign_off(project, chapter, before, executed, str(again.resolve() / "bundles"))
     page = read_page(PageFile(page_file, executed))
