@@ -5,14 +5,17 @@ import pytest
 from sizebook.hosts.allowed import Allowed
 from sizebook.lab import placement
 from sizebook.lab.placement import (
+    AS_PLACED,
     Placement,
     core_facts,
     describe_cpus,
     describe_share,
     place,
+    placed_as,
+    placement_facts,
     stack_cpus,
 )
-from sizebook.model.bundle import SHARED_CORES
+from sizebook.model.bundle import SHARED_CORES, USABLE_MEMORY_MIB
 from sizebook.model.deployment import DatabaseRole, Deployment, GivenRole, HostSpec, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import Allowance, TrialSpec
@@ -136,3 +139,42 @@ def test_a_trial_notes_the_core_that_is_shared():
     assert core_facts(spec((0, 4), (0, 4)), cores) == {}
     far = (HostSpec(name="far", mode="ssh"),)
     assert core_facts(spec((0,), (4,), far), cores) == {}
+
+
+def placed(stack, generator):
+    """Return a trial with these CPUs for the app and for the generator."""
+    return TrialSpec(
+        chapter="x",
+        experiment="x",
+        profile="smoke",
+        treatment={},
+        replicate=0,
+        deployment=Deployment(roles=(JvmRole(role="app", cpus=stack),)),
+        load=LoadProfile(
+            locustfile="x.py",
+            arrivals=ClosedLoop(users=1),
+            phases=Phases(warmup_s=0.0, measured_s=1.0),
+            cpus=generator,
+        ),
+    )
+
+
+def test_a_replay_is_placed_as_on_the_machine_that_measured(monkeypatch):
+    """CPUs are those that the trials name, the heap is shared out by that machine's memory."""
+    here = place((0, 1, 2, 3, 4, 5, 6, 7), 65_536)
+    there = placed_as([placed(here.stack, here.generator)], 65_536)
+    assert there is not None
+    assert (there.stack, there.generator) == (here.stack, here.generator)
+    assert there.total_heap_mib == here.total_heap_mib
+    monkeypatch.setenv(AS_PLACED, there.as_words())
+    assert place() == there
+    assert place((0,), 1024) != there
+    assert placed_as([placed((), ())], 65_536) is None
+
+
+def test_memory_that_a_group_holds_back_is_a_fact(monkeypatch):
+    """Without it nobody could tell by which memory the heap was shared out."""
+    monkeypatch.setattr(placement, "usable_memory_mib", lambda: 2048)
+    trial = placed((), ())
+    assert placement_facts(trial, 8192)[USABLE_MEMORY_MIB] == 2048
+    assert USABLE_MEMORY_MIB not in placement_facts(trial, 2048)

@@ -20,6 +20,7 @@ from sizebook.lab.archive import (
 )
 from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.calibration import find_floor, first_sessions
+from sizebook.lab.design_notes import write_notes
 from sizebook.lab.inventories import chosen_inventory, placing
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
@@ -86,9 +87,13 @@ class _Planned:
 
     def due(self, archive: Archive) -> tuple[Session, ...]:
         """Return the sessions up to the block after which the answer is precise enough."""
+        return self.due_by(archive.planned(self.sessions)) if self.until else self.sessions
+
+    def due_by(self, found: Sequence[Trial]) -> tuple[Session, ...]:
+        """Return the same by the design's trials that were found."""
         if self.until is None:
             return self.sessions
-        blocks = self.until.blocks(self.design, archive.planned(self.sessions))
+        blocks = self.until.blocks(self.design, found)
         return tuple(session for session in self.sessions if session.replicate < blocks)
 
     def trials(self, found: tuple[Trial, ...], floor: float | None) -> Trials:
@@ -106,6 +111,10 @@ class _Searched:
 
     def due(self, archive: Archive) -> tuple[Session, ...]:  # noqa: ARG002
         """Return all sessions: each ends by itself."""
+        return self.sessions
+
+    def due_by(self, found: Sequence[Trial]) -> tuple[Session, ...]:  # noqa: ARG002
+        """Return all sessions, too."""
         return self.sessions
 
     def trials(self, found: tuple[Trial, ...], floor: float | None) -> Trials:
@@ -206,6 +215,9 @@ class ChapterLab:
             found = archive.planned(self._due(archive))
         elif self._entries:
             found = archive.replay(self._source(), self.profile.name)
+            for name, entry in self._entries.items():
+                own = _of(name, found)
+                write_notes(entry.due_by(own), [trial.bundle for trial in own])
         else:  # a page that only borrows has no trials to be found
             found = ()
         self._found = found

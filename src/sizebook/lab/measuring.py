@@ -25,7 +25,7 @@ from sizebook.lab.counted import await_counted, counting_source, requests_counte
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
-from sizebook.lab.placement import core_facts, pinned_to, stack_cpus, threads_on_all_cpus
+from sizebook.lab.placement import pinned_to, placement_facts, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.progress import FAILED, Progress
@@ -305,7 +305,7 @@ class Bench:
             sampler=Sampler(started.probes),
             facts={
                 **self.notes,
-                **core_facts(spec),
+                **placement_facts(spec, self.host.facts().memory_mib),
                 "conditioned_s": round(started.conditioned_s, 3),
             },
         )

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from sizebook.hosts.allowed import find_allowed, usable_memory_mib
 from sizebook.hosts.local import usable_cpus
 from sizebook.hosts.topology import physical_cores, write_cpu_list
-from sizebook.model.bundle import SHARED_CORES
+from sizebook.model.bundle import SHARED_CORES, USABLE_MEMORY_MIB
 from sizebook.model.deployment import LOCAL, CpuSet, Deployment
 from sizebook.model.trial import TrialSpec
 
+AS_PLACED = "SIZEBOOK_AS_PLACED"
+"""Environment variable by which a replay places trials as on the machine that measured them, as
+``Placement.as_words`` writes it."""
 _MAX_TOTAL_HEAP_MIB = 16 * 1024
 
 
@@ -43,6 +47,16 @@ class Placement:
         """Return the physical cores of which stack and generator have a CPU each."""
         return find_shared(self.stack, self.generator, self.cores)
 
+    def as_words(self) -> str:
+        """Return the placement as the value of ``AS_PLACED``."""
+        return json.dumps([self.stack, self.generator, self.total_heap_mib])
+
+    @classmethod
+    def from_words(cls, words: str) -> Placement:
+        """Return the placement of such a value."""
+        stack, generator, heap = json.loads(words)
+        return cls(tuple(stack), tuple(generator), heap)
+
 
 def place(
     cpus: CpuSet | None = None,
@@ -60,6 +74,8 @@ def place(
     CPU time no more CPUs are used than the limit, rounded up, each on a core of its own as long as
     there are enough. The total heap is a quarter of the memory that may be used, at most 16 GiB.
     """
+    if cpus is None and memory_mib is None and (words := os.environ.get(AS_PLACED)):
+        return Placement.from_words(words)
     if cpus is None:
         cpus, cpu_limit = usable_cpus(), find_allowed().cpus
         cores = physical_cores(cpus)
@@ -160,6 +176,33 @@ def core_facts(spec: TrialSpec, cores: Sequence[CpuSet] | None = None) -> dict[s
     known = physical_cores((*stack, *spec.load.cpus)) if cores is None else cores
     shared = find_shared(stack, spec.load.cpus, known)
     return {SHARED_CORES: " and ".join(map(write_cpu_list, shared))} if shared else {}
+
+
+def placement_facts(spec: TrialSpec, memory_mib: int) -> dict[str, str | int]:
+    """Return the facts of a trial that tell what its placement had to do without; maybe none.
+
+    Cores of their own for stack and generator, and the whole ``memory_mib`` of this machine.
+    """
+    usable = usable_memory_mib()
+    less: dict[str, str | int] = {USABLE_MEMORY_MIB: usable} if usable < memory_mib else {}
+    return {**core_facts(spec), **less}
+
+
+def placed_as(specs: Iterable[TrialSpec], memory_mib: int) -> Placement | None:
+    """Return the placement by which these trials were specified, None if they name no CPUs.
+
+    ``memory_mib`` is what could be used of the machine which measured them.
+    """
+    stack: set[int] = set()
+    generator: set[int] = set()
+    for spec in specs:
+        stack.update(stack_cpus(spec.deployment))
+        generator.update(spec.load.cpus if not spec.load.hosts else ())
+    if not stack and not generator:
+        return None
+    cpus = tuple(sorted(stack)), tuple(sorted(generator))
+    heap = place((0, 1), memory_mib).total_heap_mib
+    return Placement(cpus[0] or cpus[1], cpus[1] or cpus[0], heap)
 
 
 @contextlib.contextmanager

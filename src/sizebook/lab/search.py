@@ -117,6 +117,21 @@ class SearchSession(Session):
             found.append(bundle)
         return found
 
+    def spec_of(self, recorded: TrialSpec) -> TrialSpec | None:
+        """Return how this session specifies a trial that was made in it; None if it was not."""
+        if recorded.purpose != "measured" or recorded.experiment != self.experiment:
+            return None
+        own, levels = self.trials[0].treatment, recorded.treatment
+        base = {factor.name: own[factor.name] for factor in self.search.factors}
+        names = {*base, self.search.variable, ATTEMPT}
+        if recorded.replicate != self.replicate or set(levels) != names:
+            return None
+        if any(levels[name] != level for name, level in base.items()):
+            return None
+        attempt = levels[ATTEMPT]
+        assert isinstance(attempt, int)
+        return self.spec_at(levels[self.search.variable], attempt)
+
     def after(self, done: Sequence[Bundle]) -> Session:
         # a search may take more trials than were guessed; one stays, to tell the deployment
         left = self.trials[len(done) :] or self.trials[-1:]

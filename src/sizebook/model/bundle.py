@@ -162,6 +162,11 @@ SHARED_CORES = "shared_cores"
 absent where they share none, or nothing is known of cores."""
 
 
+USABLE_MEMORY_MIB = "usable_memory_mib"
+"""Fact of a trial's execution: the memory that a control group left of the machine's, by which the
+heap was shared out; absent where all may be used."""
+
+
 class MachineFacts(Record):
     """The machine as far as it matters for numbers; no host name, no user name."""
 
