@@ -15,7 +15,7 @@ SUM = 0.1 + 0.2
 
 def claim(**fields: Any) -> Output:
     """Return a result with these fields in its record."""
-    return Output("chapters/x", 1, "x-1", (), "display_data", {}, fields, 0)
+    return Output("chapters/x", 1, "x-1", (), "display_data", {}, {}, fields, 0)
 
 
 def test_the_last_bits_of_a_sum_are_no_difference() -> None:

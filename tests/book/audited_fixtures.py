@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from audited_book import make_audited_book
 
-__all__ = ["audited_root", "book", "built_book", "measured_book", "measured_root"]
+__all__ = ["audited_root", "book", "built_book"]
 
 
 @pytest.fixture(scope="session")
@@ -17,24 +17,12 @@ def audited_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_audited_book(tmp_path_factory.mktemp("audited") / "book")
 
 
-@pytest.fixture(scope="session")
-def measured_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of an untouched book whose page is one of a measurement; without a site."""
-    return make_audited_book(tmp_path_factory.mktemp("measured") / "book", measured=True)
-
-
 @pytest.fixture
 def book(audited_root: Path, tmp_path: Path) -> Path:
     """Give a copy of the book, without its site, that a test may tamper with."""
     return Path(
         shutil.copytree(audited_root, tmp_path / "book", ignore=shutil.ignore_patterns("_build"))
     )
-
-
-@pytest.fixture
-def measured_book(measured_root: Path, tmp_path: Path) -> Path:
-    """Give a copy of the book of a measurement that a test may tamper with."""
-    return Path(shutil.copytree(measured_root, tmp_path / "measured"))
 
 
 @pytest.fixture

@@ -16,13 +16,15 @@ from sizebook.book.audit.bundles import AuditedBundle, audit_bundles
 from sizebook.book.audit.contents import LookUp
 from sizebook.book.audit.designs import audit_designs, audit_freshness
 from sizebook.book.audit.findings import AuditReport
-from sizebook.book.audit.outputs import ExecutedPage
-from sizebook.book.audit.pages import audit_page, check_up_to_date, cited_by, open_page
+from sizebook.book.audit.outputs import ExecutedPage, cited_by
+from sizebook.book.audit.pages import audit_page, check_up_to_date, open_page
+from sizebook.book.audit.provenance import History, audit_provenance
 from sizebook.book.audit.replay import Places, Replay, compare_replay, replay_page
 from sizebook.book.audit.reported import audit_claims, audit_reported
 from sizebook.book.audit.rounds import audit_rounds
 from sizebook.book.audit.site import audit_site
 from sizebook.book.audit.targets import Target, published_target
+from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.crate.rules import is_crate
 from sizebook.model.claim import Claim
@@ -135,6 +137,7 @@ def _audit_pages(
         _audit_results(pages, chapters, bundles, look_up, target, report, say)
         for page, again in replays:
             compare_replay(page, again, report, own=target.own)
+            audit_treatments(page, again.notes, bundles, report)
     if project is not None:
         audit_claims(pages, look_up, report)
 
@@ -150,10 +153,13 @@ def _audit_results(
 ) -> None:
     """Report what is wrong with the pages as they stand."""
     project = target.project
+    history = History(project.root) if project else None
     for page in pages:
         chapter = chapters.get(page.file.chapter)
         say(f"{page.file.name}: results")
         audit_page(page, chapter, bundles, look_up, report)
+        if chapter is not None and history is not None:
+            audit_provenance(page, chapter, bundles, history, target, report)
         if chapter is None:
             report.add(
                 "AU306-no-template", page.file.name, "there is no template of this page here",

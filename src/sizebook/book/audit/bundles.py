@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sizebook.book.audit.facts import contradictions, recomputed
 from sizebook.book.audit.findings import AuditReport, Item
 from sizebook.book.audit.targets import Target
 from sizebook.checks import judge
@@ -121,7 +122,8 @@ def look_at(path: Path) -> Look:
         problem = Problem("AU101-record", error.found, error.found, error.expected)
         return Look(path, None, (problem,), sound=False)
     broken = tuple(_broken_files(bundle))
-    problems = (*_unnamed(bundle), *_contradictions(bundle.record), *broken)
+    own = map(_problem, contradictions(bundle.record, path.name))
+    problems = (*_unnamed(bundle), *_contradictions(bundle.record), *own, *broken)
     return Look(path, bundle, problems, sound=not broken)
 
 
@@ -135,8 +137,15 @@ def read_through(look: Look) -> Look:
     if wrong:
         return replace(look, problems=(*look.problems, *wrong))
     judgement = judge(bundle)
-    more = (*_miscounted(bundle, judgement), *_histogram(bundle))
+    facts = map(_problem, recomputed(bundle))
+    more = (*_miscounted(bundle, judgement), *_histogram(bundle), *facts)
     return replace(look, problems=(*look.problems, *more), judgement=judgement)
+
+
+def _problem(wrong: tuple[str, str, str, str]) -> Problem:
+    rule, what, found, expected = wrong
+    message = f"{what}: the record says {found}, its rest {expected}"
+    return Problem(rule, message, found, expected)
 
 
 def _taste(looks: Sequence[Look]) -> list[Look]:

@@ -164,6 +164,8 @@ class Output:
     tags: tuple[str, ...]
     type: str
     data: Mapping[str, Any]
+    raw: Mapping[str, Any]
+    """The whole output, as it is stored."""
     fields: Mapping[str, Any] | None
     """The record, if the output has one."""
     number: int
@@ -225,10 +227,17 @@ class ExecutedPage:
     """An executed notebook."""
 
     file: PageFile
-    cells: Sequence[Mapping[str, Any]]
+    document: Mapping[str, Any]
+    """The whole notebook, as it is stored."""
     run: Mapping[str, Any]
     """What the runner wrote into it: template, parameters, commit; empty if it did not."""
     outputs: tuple[Output, ...]
+
+    @property
+    def cells(self) -> Sequence[Mapping[str, Any]]:
+        """Its cells, those of the template and the one with a run's parameters."""
+        cells: Sequence[Mapping[str, Any]] = self.document["cells"]
+        return cells
 
     @property
     def item(self) -> Item:
@@ -250,12 +259,31 @@ class ExecutedPage:
         return [self.item, *(item for output in self.results for item in output.items())]
 
 
+def cited_by(output: Output) -> tuple[CitedBundle, ...]:
+    """Return the bundles that a result names; nothing if its record cannot be read."""
+    try:
+        return output.read().evidence.sources
+    except ValueError:
+        return ()
+
+
+def parameters_of(page: ExecutedPage) -> dict[str, Any]:
+    """Return the parameters that a page says it was made with; empty if it says none."""
+    recorded = page.run.get("parameters")
+    return dict(recorded) if isinstance(recorded, dict) else {}
+
+
 def read_page(file: PageFile) -> ExecutedPage:
     """Return an executed notebook. Raises ValueError, in one line, if it is none; OSError."""
     document = _read_json(file.path)
     run, cells = document["metadata"].get(STAMP), document["cells"]
     known = run if isinstance(run, dict) else {}
-    return ExecutedPage(file, cells, known, tuple(_outputs(file.name, cells)))
+    return ExecutedPage(file, document, known, tuple(_outputs(file.name, cells)))
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """Return a whole notebook. Raises ValueError, in one line, if it is none; OSError."""
+    return _read_json(path)
 
 
 def read_cells(path: Path) -> list[dict[str, Any]]:
@@ -307,6 +335,7 @@ def _outputs(page: str, cells: Sequence[Mapping[str, Any]]) -> Iterator[Output]:
                 tags=tags_of(cell),
                 type=output["output_type"],
                 data=output.get("data", {}),
+                raw=output,
                 fields=known,
                 number=paragraphs if prose else 0,
             )

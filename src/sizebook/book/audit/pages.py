@@ -11,23 +11,22 @@ from typing import Any
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.contents import LookUp, check_content
 from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.notebook_file import check_file, check_form
 from sizebook.book.audit.outputs import (
-    CitedBundle,
     ExecutedPage,
     Output,
+    cited_by,
     read_cells,
     read_page,
     source_of,
     tags_of,
 )
+from sizebook.book.audit.places import HIDDEN
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter, read_parameters
 from sizebook.book.notebooks import INJECTED, hash_cells, is_up_to_date
 from sizebook.store import Project
 from sizebook.store.bundles import REQUESTS
-
-HIDDEN = {"remove-cell", "remove-output", "remove_cell", "remove_output"}
-"""Tags of cells whose outputs no reader sees."""
 
 
 def open_page(file: PageFile, report: AuditReport) -> ExecutedPage | None:
@@ -65,12 +64,13 @@ def audit_page(
     if chapter is not None:
         _check_cells(page, chapter, report)
         _check_parameters(page, chapter, report)
+        _check_file(page, chapter, report)
     _check_commit(page, report)
     for output in page.outputs:
         if output.fields is None:
             _check_recorded(page, output, report)
             continue
-        for wrong in check_content(output, look_up):
+        for wrong in (*check_form(output), *check_content(output, look_up)):
             report.add(
                 wrong.rule, output.place, wrong.message,
                 found=wrong.found, expected=wrong.expected,
@@ -90,14 +90,6 @@ def check_up_to_date(
             "AU213-up-to-date", page.file.name, "sources changed since the page was made",
             found="another stamp", expected="that of the present sources and bundles",
         )  # fmt: skip
-
-
-def cited_by(output: Output) -> tuple[CitedBundle, ...]:
-    """Return the bundles that a result names; nothing if its record cannot be read."""
-    try:
-        return output.read().evidence.sources
-    except ValueError:
-        return ()
 
 
 def injected_parameters(page: ExecutedPage) -> dict[str, Any] | None:
@@ -151,6 +143,14 @@ def _first_difference(
             outputs = [output for output in page.results if output.cell == number]
             return f"cell {number} ({cell['cell_type']})", outputs
     return f"the number of cells ({len(own)}, not {len(template)})", []
+
+
+def _check_file(page: ExecutedPage, chapter: Chapter, report: AuditReport) -> None:
+    for place, wrong in check_file(page.document, chapter):
+        report.add(
+            wrong.rule, f"{page.file.name}{place}", wrong.message,
+            found=wrong.found, expected=wrong.expected, spoils=[page.item],
+        )  # fmt: skip
 
 
 def _check_parameters(page: ExecutedPage, chapter: Chapter, report: AuditReport) -> None:

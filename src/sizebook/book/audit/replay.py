@@ -22,21 +22,21 @@ from papermill.exceptions import PapermillExecutionError
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.differences import find_difference, is_same
 from sizebook.book.audit.findings import AuditReport, Item
-from sizebook.book.audit.outputs import ExecutedPage, Output, read_page
-from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.outputs import ExecutedPage, Output, cited_by, read_page
+from sizebook.book.audit.places import OF_THE_MOMENT, compare_places
+from sizebook.book.audit.provenance import RENEWED
 from sizebook.book.audit.targets import PageFile
+from sizebook.book.audit.treatments import as_designed, notes_of
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
 from sizebook.lab.archive import AS_MEASURED
+from sizebook.lab.design_notes import Note
 from sizebook.store import Project
 from sizebook.store.bundles import RECORD
 from sizebook.store.digest import list_digests
 from sizebook.store.left_out import LEFT_OUT
-
-OF_THE_MOMENT = "of-the-moment"
-"""Tag of a template's cell that shows the machine as it was when it ran."""
 
 _NOT_PART = {"_build", "data", ".git", ".venv", ".sizebook"}
 _STOP_GRACE_S = 10.0
@@ -56,6 +56,8 @@ class Replay:
     """Why, in words."""
     lacking: frozenset[str]
     """Ids of cited bundles that are not there, or damaged."""
+    notes: tuple[Note, ...] = ()
+    """What its designs say of its bundles."""
 
 
 def replay_page(
@@ -81,7 +83,8 @@ def replay_page(
         view = project.root if own else make_view(project, sound, scratch / "view")
         executed, failure = execute_again(page, chapter, shown, view, scratch, over)
         made = None if failure else read_page(PageFile(page.file.name, executed))
-    return Replay(made, failure or "", frozenset(lacking))
+        notes = () if failure else notes_of(executed)
+    return Replay(made, failure or "", frozenset(lacking), notes)
 
 
 def compare_replay(page: ExecutedPage, again: Replay, report: AuditReport, *, own: bool) -> None:
@@ -111,12 +114,14 @@ def execute_again(
     the notebook's process and raises KeyboardInterrupt.
     """
     bundles, output = scratch / "bundles", scratch / f"{chapter.id}.ipynb"
+    shown = list(shown)
     _stage(shown, bundles)
     recorded = page.run.get("parameters")
     given = recorded if isinstance(recorded, dict) else {}
     names = {parameter.name for parameter in chapter.parameters}
     parameters = {name: value for name, value in given.items() if name in names}
-    environment = {"SIZEBOOK_ROOT": str(root), "SIZEBOOK_COMMIT": "replay"}
+    environment = {"SIZEBOOK_ROOT": str(root), "SIZEBOOK_COMMIT": RENEWED}
+    environment |= as_designed(shown, output)
     if parameters.get("source") == "measure":
         environment[AS_MEASURED] = "1"
     if "source" in names:
@@ -208,6 +213,7 @@ def _compare(
     *,
     own: bool,
 ) -> None:
+    compare_places(page, again, report)
     shown, made = _by_match(page), _by_match(again)
     for match, output in shown.items():
         if match not in made:

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sizebook.book.audit.outputs import ExecutedPage, read_cells, read_page
-from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.outputs import ExecutedPage, cited_by, read_cells, read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import hash_cells

@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from sizebook.book.audit.outputs import read_page
-from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.outputs import cited_by, read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.store.packs import read_pack
 from sizebook.store.record_file import RECORD

@@ -18,8 +18,9 @@ from typing import Any
 
 from sizebook.book.audit.bundles import AuditedBundle, Look, look_at, read_through
 from sizebook.book.audit.findings import AuditReport
-from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.outputs import cited_by
 from sizebook.book.audit.replay import compare_replay, replay_page
+from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.published.choosing import Chosen
 from sizebook.book.trial_pages import ask_requests
 from sizebook.checks import JUDGED
@@ -247,6 +248,7 @@ def _replay(project: Project, chosen: Chosen, sound: Sequence[AuditedBundle]) ->
     page, chapter = chosen.page, chosen.chapter
     again = replay_page(page, chapter, by_id, project, own=False)
     compare_replay(page, again, report, own=False)
+    audit_treatments(page, again.notes, by_id, report)
     return report
 
 

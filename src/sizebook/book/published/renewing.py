@@ -15,8 +15,7 @@ from pathlib import Path
 import nbformat
 
 from sizebook.book.audit.bundles import AuditedBundle
-from sizebook.book.audit.outputs import ExecutedPage, read_page
-from sizebook.book.audit.pages import cited_by
+from sizebook.book.audit.outputs import ExecutedPage, cited_by, read_page
 from sizebook.book.audit.replay import execute_again, make_view
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter

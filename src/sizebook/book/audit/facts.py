@@ -1,0 +1,238 @@
+"""What a bundle says twice, or what follows from the rest of it: times, counts, commands, schedule.
+
+``bundles`` looks at files and tables. Here a record is compared with itself, and with its counters,
+schedule and requests as far as they are there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from packaging.version import InvalidVersion, Version
+
+import sizebook
+from sizebook.load.rows import LATE_NS
+from sizebook.load.schedule import arrival_offsets, paced_offsets
+from sizebook.model.bundle import CAPTURE_VERSION, BundleRecord, GeneratorFacts
+from sizebook.model.load import ClosedLoop, LoadProfile, PacedUsers
+from sizebook.store import Bundle
+from sizebook.store.readings import Series
+from sizebook.store.tables import REQUESTS, SCHEDULE
+
+TIMES, FACTS, COMMANDS = "AU113-times", "AU114-facts", "AU115-commands"
+_ID = re.compile(r"(\d{8}T\d{6}Z)(-.*)?")
+_SESSION = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]+")
+_OF_ROUNDING = 1e-9
+_CPU_SLACK_S = 0.05
+_LAST_CPUS = 1.5
+"""CPUs that a worker can have used after its last second: one event loop and what it waits for."""
+_QUIETEST = 0.5
+"""Share of the quietest second's 99th percentile that the whole phase's has at least."""
+
+_VITALS = ("cpu_share", "lag_max_ms", "lag_p99_ms")
+"""Counters that the generator keeps of itself."""
+
+Wrong = tuple[str, str, str, str]
+"""Rule, what differs, what was found, what follows from the rest."""
+
+
+def contradictions(record: BundleRecord, name: str) -> Iterator[Wrong]:
+    """Yield what a record says of times, counts and commands that its rest contradicts."""
+    yield from _names(record, name)
+    yield from _phases(record)
+    if record.outcome != "completed" or record.generator is None:
+        return
+    yield from _counts(record, record.generator)
+    yield from _commands(record)
+    yield from _versions(record, record.generator)
+
+
+def recomputed(bundle: Bundle) -> Iterator[Wrong]:
+    """Yield what counters, schedule and requests say otherwise than the record.
+
+    Raises BundleError for tables that cannot be read.
+    """
+    record, facts = bundle.record, bundle.record.generator
+    if record.outcome != "completed" or facts is None:
+        return
+    if bundle.has_counters:
+        yield from _vitals(bundle, facts)
+    if SCHEDULE in record.files:
+        yield from _schedule(bundle)
+    if REQUESTS in record.files:
+        rows = bundle.columns
+        late = int(np.count_nonzero(rows["start_ns"] - rows["intended_ns"] > LATE_NS))
+        if facts.late_starts != late:
+            yield FACTS, "late starts", str(facts.late_starts), str(late)
+
+
+def _names(record: BundleRecord, name: str) -> Iterator[Wrong]:
+    started = record.execution.started_utc.translate({ord(sign): None for sign in "-:"})
+    if dated := _ID.fullmatch(name):
+        expected = f"{started}-{record.key[:12]}"
+        if not name.startswith(expected):
+            yield TIMES, "the bundle's name", name[:80], f"{expected}-…"
+    session = _SESSION.fullmatch(record.execution.session)
+    if session and session[1] > started:
+        yield TIMES, "the session's begin", session[1], f"before {started}"
+    if dated and record.execution.started and not session:
+        yield TIMES, "the session", record.execution.session[:80], "its begin and a number"
+
+
+def _phases(record: BundleRecord) -> Iterator[Wrong]:
+    marks, planned = record.execution.phases, record.trial.load.phases
+    if not marks or record.outcome != "completed":
+        return
+    lengths = {"ramp": planned.ramp_s, "warm-up": planned.warmup_s, "measured": planned.measured_s}
+    names = [name for name, length_s in lengths.items() if round(length_s * 1e9)] + ["drain"]
+    early = record.trial.purpose == "conditioning"  # ends as soon as the stack has settled
+    found = [mark.name for mark in marks]
+    if found != names and not early:
+        yield TIMES, "the phases", ", ".join(found), ", ".join(names)
+    if marks[0].begin_ns < record.execution.monotonic_ns:
+        yield TIMES, "the load's begin", f"{marks[0].begin_ns} ns", "after the trial's start"
+    for before, after in pairwise(marks):
+        if before.end_ns != after.begin_ns:
+            yield TIMES, f"begin of {after.name}", f"{after.begin_ns} ns", f"{before.end_ns} ns"
+    for mark in marks:
+        length, due = mark.end_ns - mark.begin_ns, lengths.get(mark.name)
+        most = None if due is None else round(due * 1e9)
+        if most is not None and (length > most or (length != most and not early)):
+            yield TIMES, f"length of {mark.name}", f"{length} ns", f"{most} ns"
+    if record.generator is not None:
+        wall_s = (marks[-1].end_ns - marks[0].begin_ns) * 1e-9
+        if not _is_close(record.generator.wall_s, wall_s):
+            yield TIMES, "the generator's seconds", repr(record.generator.wall_s), repr(wall_s)
+
+
+def _counts(record: BundleRecord, facts: GeneratorFacts) -> Iterator[Wrong]:
+    workers = record.trial.load.workers
+    if facts.worker_cpu_s:
+        if len(facts.worker_cpu_s) != workers:
+            yield FACTS, "workers with CPU time", str(len(facts.worker_cpu_s)), str(workers)
+        if not _is_close(facts.cpu_s, sum(facts.worker_cpu_s)):
+            yield FACTS, "CPU seconds", repr(facts.cpu_s), repr(sum(facts.worker_cpu_s))
+    if facts.lag_p99_ms > facts.lag_max_ms:
+        yield FACTS, "99th percentile of the lag", repr(facts.lag_p99_ms), f"{facts.lag_max_ms} ms"
+    said = record.execution.facts
+    pairs = {"locust_requests": facts.completed + facts.failed, "locust_failures": facts.failed}
+    if not said.get("users_killed") and not said.get("script_errors"):
+        for name, count in pairs.items():
+            if name in said and said[name] != count:
+                yield FACTS, name, str(said[name]), str(count)
+
+
+def _commands(record: BundleRecord) -> Iterator[Wrong]:
+    deployment, may_end = record.trial.deployment, record.trial.exhaustible()
+    given = deployment.given
+    roles = [role for role in deployment.roles if role.kind != "given" and role.role not in given]
+    nodes = {f"{role.role}-{n}" for role in roles for n in range(1, getattr(role, "nodes", 1) + 1)}
+    commands = {run.name: run.command for run in record.execution.commands}
+    if set(commands) != nodes:
+        yield COMMANDS, "commands", _list(commands), _list(nodes)
+        return
+    for role in deployment.jvm_roles():
+        for number in range(1, role.nodes + 1):
+            name = f"{role.role}-{number}"
+            wanted = [f"-Xmx{role.heap_mib}m", *role.flags]
+            lacking = [word for word in wanted if word not in commands.get(name, ())]
+            if name in commands and lacking and name not in may_end:
+                sizes = [word for word in commands[name] if word.startswith("-Xmx")]
+                yield COMMANDS, f"command of {name}", " ".join(sizes) or "no heap", lacking[0]
+
+
+def _versions(record: BundleRecord, facts: GeneratorFacts) -> Iterator[Wrong]:
+    for name, version in facts.versions.items():
+        if record.versions.get(name) != version:
+            yield COMMANDS, f"version of {name}", str(record.versions.get(name)), version
+    said = record.versions.get("sizebook")
+    if said is not None and not _is_known(said):
+        yield COMMANDS, "version of sizebook", said[:40], f"at most {sizebook.__version__}"
+    capture = record.fingerprints.capture_version
+    if not 0 < capture <= CAPTURE_VERSION:
+        yield COMMANDS, "version of the capture", str(capture), f"at most {CAPTURE_VERSION}"
+
+
+def _is_known(version: str) -> bool:
+    try:
+        return Version(version) <= Version(sizebook.__version__)
+    except InvalidVersion:
+        return False
+
+
+def _vitals(bundle: Bundle, facts: GeneratorFacts) -> Iterator[Wrong]:
+    """Yield lag and CPU time that the generator's counters of each second contradict."""
+    marks, measured = bundle.record.execution.phases, bundle.record.execution.phase("measured")
+    if not marks or measured is None:
+        return
+    series = {one.metric: one for one in bundle.readings if one.source == "generator"}
+    least, most, quietest, sure = 0.0, 0.0, math.inf, True
+    for worker in range(bundle.record.trial.load.workers):
+        prefix = f"worker{worker}." if worker else ""
+        own = {
+            name: series.get(prefix + name) for name in ("cpu_share", "lag_max_ms", "lag_p99_ms")
+        }
+        cpu, largest, p99 = own["cpu_share"], own["lag_max_ms"], own["lag_p99_ms"]
+        if cpu is None or largest is None or p99 is None or not cpu.values.size:
+            return
+        begin_ns, end_ns = marks[0].begin_ns, marks[-1].end_ns
+        if worker < len(facts.worker_cpu_s):
+            yield from _cpu(cpu, facts.worker_cpu_s[worker], begin_ns, end_ns)
+        since = np.concatenate(([begin_ns], largest.times_ns[:-1]))
+        inside = (since >= measured.begin_ns) & (largest.times_ns <= measured.end_ns)
+        over = (largest.times_ns > measured.begin_ns) & (since < measured.end_ns)
+        least = max(least, float(largest.values[inside].max(initial=0.0)))
+        most = max(most, float(largest.values[over].max(initial=0.0)))
+        sure &= bool(largest.times_ns[-1] >= measured.end_ns) and bool(over.any())
+        quietest = min(quietest, float(p99.values[over].min(initial=math.inf)))
+    if facts.lag_max_ms < least * (1 - _OF_ROUNDING):
+        yield FACTS, "largest lag", f"{facts.lag_max_ms} ms", f"at least {least} ms"
+    if sure and facts.lag_max_ms > most * (1 + _OF_ROUNDING):
+        yield FACTS, "largest lag", f"{facts.lag_max_ms} ms", f"at most {most} ms"
+    if sure and facts.lag_p99_ms < _QUIETEST * quietest:
+        expected = f"at least {_QUIETEST * quietest} ms"
+        yield FACTS, "99th percentile of the lag", f"{facts.lag_p99_ms} ms", expected
+
+
+def _cpu(series: Series, said_s: float, begin_ns: int, end_ns: int) -> Iterator[Wrong]:
+    lengths = np.diff(np.concatenate(([begin_ns], series.times_ns))) * 1e-9
+    used_s = float(np.dot(series.values, lengths))
+    rest_s = max(0, end_ns - int(series.times_ns[-1])) * 1e-9
+    if not used_s - _CPU_SLACK_S <= said_s <= used_s + _LAST_CPUS * rest_s + _CPU_SLACK_S:
+        yield FACTS, "CPU seconds", f"{said_s} s", f"{used_s:.3f} s, and the last {rest_s:.3f} s"
+
+
+def _schedule(bundle: Bundle) -> Iterator[Wrong]:
+    load = bundle.record.trial.load
+    if isinstance(load.arrivals, ClosedLoop):
+        yield FACTS, "the schedule", "a schedule", "none: users of a closed loop have none"
+        return
+    expected, found = _offsets(load), bundle.schedule["offset_ns"].to_numpy()
+    if np.array_equal(expected, found):
+        return
+    if expected.size != found.size:
+        yield FACTS, "the schedule", f"{found.size} times", f"{expected.size} times"
+        return
+    at = int(np.flatnonzero(expected != found)[0])
+    yield FACTS, f"time {at + 1} of the schedule", f"{found[at]} ns", f"{expected[at]} ns"
+
+
+def _offsets(load: LoadProfile) -> np.ndarray[Any, np.dtype[np.int64]]:
+    assert not isinstance(load.arrivals, ClosedLoop)
+    if isinstance(load.arrivals, PacedUsers):
+        each = paced_offsets(load.arrivals, load.phases, load.seed)
+        return np.sort(np.concatenate(each), kind="stable")
+    return arrival_offsets(load.arrivals, load.phases, load.seed)
+
+
+def _is_close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_OF_ROUNDING, abs_tol=_OF_ROUNDING)
+
+
+def _list(names: Mapping[str, Any] | set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

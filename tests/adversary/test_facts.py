@@ -1,0 +1,185 @@
+"""Facts of a bundle that follow from the rest of it, changed with all checksums mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from audited_book import audit, bundle_of, change_record, found
+from synthetic_bundles import BEGIN, MakeBundle, open_rows, readings_of
+
+from sizebook.book.audit.auditing import run_audit
+from sizebook.book.audit.facts import contradictions, recomputed
+from sizebook.book.audit.targets import folder_target
+from sizebook.load.schedule import arrival_offsets, paced_offsets
+from sizebook.model.load import (
+    Arrivals,
+    ClosedLoop,
+    OpenArrivals,
+    PacedGroup,
+    PacedUsers,
+    Phases,
+)
+from sizebook.store import Bundle
+
+Json = dict[str, Any]
+
+
+def longer_phase(record: Json) -> None:
+    marks = record["execution"]["phases"]
+    marks[1]["end_ns"] += 100_000
+    marks[2]["begin_ns"] += 100_000
+
+
+def gap_between_phases(record: Json) -> None:
+    record["execution"]["phases"][1]["begin_ns"] += 100_000
+
+
+def no_warm_up(record: Json) -> None:
+    marks = record["execution"]["phases"]
+    marks[1]["begin_ns"] = marks[0]["begin_ns"]
+    del marks[0]
+
+
+def generator(**changes: Any) -> Callable[[Json], None]:
+    return lambda record: record["generator"].update(changes)
+
+
+def heap_of_another(record: Json) -> None:
+    record["execution"]["commands"][0]["command"] = ["java", "-Xmx512m"]
+
+
+def no_command(record: Json) -> None:
+    record["execution"]["commands"] = []
+
+
+def one_command_more(record: Json) -> None:
+    commands = record["execution"]["commands"]
+    commands.append({**commands[0], "name": "app-2"})
+
+
+def version_to_come(record: Json) -> None:
+    record["versions"]["sizebook"] = "99.0"
+
+
+def other_generator(record: Json) -> None:
+    record["generator"]["versions"] = {"locust": "2.0"}
+    record["versions"]["locust"] = "3.0"
+
+
+def count_of_locust(record: Json) -> None:
+    record["execution"]["facts"]["locust_requests"] = 1
+
+
+CHANGED: dict[str, tuple[Callable[[Json], None], str]] = {
+    "a phase 100 us longer": (longer_phase, "AU113"),
+    "a gap between phases": (gap_between_phases, "AU113"),
+    "a phase taken out": (no_warm_up, "AU113"),
+    "seconds of the load": (generator(wall_s=10.0), "AU113"),
+    "CPU time of a worker": (generator(worker_cpu_s=[1.0]), "AU114"),
+    "a worker more": (generator(worker_cpu_s=[1.5, 1.5]), "AU114"),
+    "a percentile above the maximum": (generator(lag_p99_ms=2.0), "AU114"),
+    "late starts": (generator(late_starts=3), "AU114"),
+    "Locust's count": (count_of_locust, "AU114"),
+    "another heap": (heap_of_another, "AU115"),
+    "no command": (no_command, "AU115"),
+    "a node more": (one_command_more, "AU115"),
+    "a version to come": (version_to_come, "AU115"),
+    "two versions of the generator": (other_generator, "AU115"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_a_fact_that_follows_from_others_is_found(book: Path, what: str) -> None:
+    """The record alone, or with its requests, contradicts what was changed."""
+    change, rule = CHANGED[what]
+    change_record(bundle_of(book), change)
+    assert rule in found(audit(book))
+
+
+def test_a_name_tells_start_and_key(book: Path, tmp_path: Path) -> None:
+    """A bundle whose name has a date has the date of its start, and its key."""
+    record = run_audit(folder_target(bundle_of(book), None))
+    assert found(record) == set()
+    for name, wrong in (("20200101T000000Z-000000000000-abcd", True), ("json-0", False)):
+        sent = tmp_path / name
+        bundle_of(book).rename(sent)
+        assert ("AU113" in found(run_audit(folder_target(sent, None)))) == wrong
+        sent.rename(bundle_of(book))
+
+
+SECONDS = tuple(
+    (float(at), "generator", metric, value)
+    for at in range(1, 13)
+    for metric, value in (("cpu_share", 0.25), ("lag_max_ms", 1.0), ("lag_p99_ms", 0.4))
+)
+HONEST = {"cpu_s": 3.0, "worker_cpu_s": (3.0,), "lag_max_ms": 1.0, "lag_p99_ms": 0.4}
+
+
+def rules_of(bundle: Bundle) -> set[str]:
+    return {rule for rule, *_ in (*contradictions(bundle.record, bundle.id), *recomputed(bundle))}
+
+
+def test_lag_and_cpu_time_follow_from_the_seconds(make_bundle: MakeBundle) -> None:
+    """What the generator says of its lag and CPU time is what its counters say, within bounds."""
+    readings = readings_of(*SECONDS)
+    honest = make_bundle(readings=readings, facts=HONEST)
+    assert "AU114-facts" not in rules_of(honest)
+    for change in (
+        {"lag_max_ms": 0.9},
+        {"lag_max_ms": 1.1},
+        {"lag_p99_ms": 0.1},
+        {"cpu_s": 2.5, "worker_cpu_s": (2.5,)},
+        {"cpu_s": 3.5, "worker_cpu_s": (3.5,)},
+    ):
+        assert "AU114-facts" in rules_of(make_bundle(readings=readings, facts=HONEST | change))
+
+
+PHASES = Phases(warmup_s=2.0, measured_s=10.0)
+POISSON = OpenArrivals(kind="poisson", rate_per_s=20.0)
+PACED = PacedUsers(groups=(PacedGroup(users=20, period_s=1.0),))
+
+
+def schedule_of(arrivals: Arrivals, seed: int) -> np.ndarray:
+    if isinstance(arrivals, PacedUsers):
+        return np.sort(np.concatenate(paced_offsets(arrivals, PHASES, seed)))
+    assert not isinstance(arrivals, ClosedLoop)
+    return arrival_offsets(arrivals, PHASES, seed)
+
+
+@pytest.mark.parametrize("arrivals", [POISSON, PACED], ids=["open", "paced"])
+def test_a_schedule_follows_from_its_seed(make_bundle: MakeBundle, arrivals: Arrivals) -> None:
+    """The due times of another seed, or moved by a nanosecond, are not the trial's schedule."""
+    due = schedule_of(arrivals, 1)
+    rows = open_rows(BEGIN + due, np.full(due.size, 1_000_000))
+    moved = due.copy()
+    moved[5] += 1
+    for offsets, wrong in ((due, False), (moved, True), (schedule_of(arrivals, 2), True)):
+        bundle = make_bundle(arrivals=arrivals, rows=rows, due=BEGIN + offsets)
+        assert ("AU114-facts" in rules_of(bundle)) == wrong
+
+
+def test_a_closed_loop_has_no_schedule(make_bundle: MakeBundle) -> None:
+    """A schedule beside users who start when they are free was put there."""
+    bundle = make_bundle(due=BEGIN + np.arange(3))
+    assert "AU114-facts" in rules_of(bundle)
+
+
+def test_late_starts_are_counted_again(make_bundle: MakeBundle) -> None:
+    """Requests that began two milliseconds late are late, whatever the generator says."""
+    due = schedule_of(POISSON, 1)
+    rows = open_rows(BEGIN + due, np.full(due.size, 1_000_000))
+    rows = rows.with_columns(
+        start_ns=pl.col("start_ns") + 2_000_000, service_ns=pl.col("service_ns") - 2_000_000
+    ).with_columns(service_ns=pl.lit(1_000_000), latency_ns=pl.lit(3_000_000))
+    late = {"late_starts": rows.height}
+    kinds = {"service_ns": pl.Int64, "latency_ns": pl.Int64}
+    honest = make_bundle(arrivals=POISSON, rows=rows.cast(kinds), due=BEGIN + due, facts=late)
+    assert "AU114-facts" not in rules_of(honest)
+    assert "AU114-facts" in rules_of(
+        make_bundle(arrivals=POISSON, rows=rows.cast(kinds), due=BEGIN + due)
+    )
