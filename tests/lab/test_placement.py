@@ -172,6 +172,17 @@ def test_a_replay_is_placed_as_on_the_machine_that_measured(monkeypatch):
     assert placed_as([placed((), ())], 65_536) is None
 
 
+def test_a_trial_that_lends_the_stack_more_cpus_is_no_other_placement():
+    """A guest on all CPUs says nothing of the others; with one CPU, all share it."""
+    lent = [placed((0, 1), (2,)), placed((0, 1, 2), (2,))]
+    found = placed_as(lent, 8192)
+    assert found is not None
+    assert (found.stack, found.generator) == ((0, 1), (2,))
+    alone = placed_as([placed((0,), (0,))], 8192)
+    assert alone is not None
+    assert (alone.stack, alone.generator) == ((0,), (0,))
+
+
 def test_memory_that_a_group_holds_back_is_a_fact(monkeypatch):
     """Without it nobody could tell by which memory the heap was shared out."""
     monkeypatch.setattr(placement, "usable_memory_mib", lambda: 2048)

@@ -200,9 +200,10 @@ def placed_as(specs: Iterable[TrialSpec], memory_mib: int) -> Placement | None:
         generator.update(spec.load.cpus if not spec.load.hosts else ())
     if not stack and not generator:
         return None
-    cpus = tuple(sorted(stack)), tuple(sorted(generator))
+    # Some trials lend the stack the generator's CPUs; only on a machine with one CPU do all.
+    own = stack - generator or stack or generator
     heap = place((0, 1), memory_mib).total_heap_mib
-    return Placement(cpus[0] or cpus[1], cpus[1] or cpus[0], heap)
+    return Placement(tuple(sorted(own)), tuple(sorted(generator or stack)), heap)
 
 
 @contextlib.contextmanager
