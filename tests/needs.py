@@ -61,6 +61,7 @@ LOOK_EVERY_S = 0.1
 
 OF: dict[str, tuple[str, ...]] = {
     "@audited_root": ("site",),
+    "adversary": ("site",),
     "adversary/test_measurement_lock.py": ("measure", "root"),
     "bench/test_nullserver.py/@ask": ("jvm",),
     "bench/test_pairing.py": ("root",),
@@ -94,7 +95,7 @@ OF: dict[str, tuple[str, ...]] = {
     "hosts/test_ssh.py": ("root",),
     "hosts/test_uml.py": ("root",),
     "hosts/test_wires.py": ("root",),
-    "java": ("jvm",),
+    "java": ("database", "jvm"),
     "lab/test_modes.py": ("root",),
     "load/@generator": ("measure",),
     "load/@own": ("measure",),
@@ -217,6 +218,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for need in sorted(needs_of(item)):
             item.add_marker(need)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget what the end of an earlier module's fixtures started: it is no need of this test."""
+    WATCH.take()
 
 
 @pytest.fixture(autouse=True)

@@ -158,3 +158,13 @@ def test_users_of_another_protocol_are_told_apart(run, context, start, go):
     assert set(rows["user"]) == {0, 1, 2, 3}
     assert rows.height == collected.facts.issued > 40
     assert collected.facts.failed == collected.notes["script_errors"] == 0
+
+
+def test_what_users_leave_running_is_no_part_of_the_next_trial(run, server):
+    """A greenlet that a locustfile has spawned ends with its trial, kept somewhere or not."""
+    text = OWN_PROTOCOL.replace("{context}", "context={}")
+    text = text.replace("{start}", "gevent.spawn(self.hear)").replace("{go}", "gevent.sleep(1)")
+    assert set(run(text).requests["name"]) == {"say"}
+    collected = run(PAUSING.format(base="FastHttpUser", wait=""))
+    assert set(collected.requests["name"]) == {"page"}
+    assert collected.requests.height == server.requests > 2

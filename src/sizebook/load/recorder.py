@@ -9,6 +9,7 @@ bytes, since the event tells no more.
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,6 +57,23 @@ def asking_user() -> Origin | None:
     """Return the user to whom the running greenlet belongs; None if it belongs to nobody."""
     shared = getattr(gevent.getcurrent(), "spawn_tree_locals", None)
     return shared.get(CONTEXT_KEY) if shared else None
+
+
+def end_what_users_spawned() -> None:
+    """Kill the greenlets that users' code has spawned and left running.
+
+    Their requests would be rows of the next trial in this process. A locustfile may keep them
+    nowhere, so they are looked for among all objects.
+    """
+    own = gevent.getcurrent()
+    left = [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, gevent.Greenlet)
+        and CONTEXT_KEY in (getattr(each, "spawn_tree_locals", None) or ())
+        and not (each.dead or each is own)
+    ]
+    gevent.killall(left, timeout=2.0)
 
 
 class Recorder:

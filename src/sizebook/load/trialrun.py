@@ -46,7 +46,7 @@ from sizebook.load.protocol import (
     Order,
     Prepared,
 )
-from sizebook.load.recorder import Recorder
+from sizebook.load.recorder import Recorder, end_what_users_spawned
 from sizebook.load.rows import LATE_NS
 from sizebook.load.settings import resolve_settings
 from sizebook.load.target import Target, resolve
@@ -178,6 +178,7 @@ class TrialRun:
         self._guarding.close()
         if self._environment is not None and self._environment.runner is not None:
             self._environment.runner.quit()
+            end_what_users_spawned()
         self._sweep.close()
         self._clock.close()
 
