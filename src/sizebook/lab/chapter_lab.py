@@ -21,6 +21,7 @@ from sizebook.lab.archive import (
 from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.calibration import find_floor, first_sessions
 from sizebook.lab.design_notes import write_notes
+from sizebook.lab.given_settings import checking
 from sizebook.lab.inventories import chosen_inventory, placing
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
@@ -187,7 +188,7 @@ class ChapterLab:
         after the block with which its answer is precise enough, except in the smoke profile.
         """
         seconds = self._conditioning_s(conditioning_s)
-        place = placing(treat, self._inventory)
+        place = self._placing(treat)
         sessions = plan_sessions(self.chapter, self.profile, design, place, seconds)
         stop = until if self.profile.publishable else None
         self._enter(design.experiment, _Planned(design, sessions, stop))
@@ -195,9 +196,15 @@ class ChapterLab:
     def add_search(self, search: Search, treat: Treat, conditioning_s: float | None = None) -> None:
         """Add a search for the heaviest load; see ``lab.search.boundaries`` for its answer."""
         seconds = self._conditioning_s(conditioning_s)
-        place = placing(treat, self._inventory)
+        place = self._placing(treat)
         sessions = search_sessions(self.chapter, self.profile, search, place, seconds)
         self._enter(search.experiment, _Searched(search, sessions))
+
+    def _placing(self, treat: Treat) -> Treat:
+        """Return what is planned of the treatments; what is only read was once measured so."""
+        if not self.measures:
+            return treat
+        return checking(placing(treat, self._inventory), self.project.locustfiles)
 
     def run(self) -> Mapping[str, Trials]:
         """Return the trials of each design by its name, measured now or taken from ``source``.

@@ -1,0 +1,39 @@
+"""Whether nodes and load can be given the settings of a treatment, before anything is started."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from sizebook.lab.planning import Setup, Treat
+from sizebook.load.declared import read_declared
+from sizebook.load.settings import Setting, resolve_settings
+from sizebook.model.deployment import JvmRole
+from sizebook.model.design import Treatment
+from sizebook.stack.settings import check_settings
+
+
+def checking(treat: Treat, locustfiles: Path) -> Treat:
+    """Return the same treatments, which raise UsageError for a setting that cannot be.
+
+    It would otherwise be found by a node that does not start, or by the generator, once for each
+    trial, after minutes.
+    """
+
+    @cache
+    def declared(locustfile: str) -> dict[str, Setting] | None:
+        path = locustfiles / locustfile  # a run says what to do about one that is not there
+        return read_declared(path) if path.is_file() else None
+
+    def check(treatment: Treatment) -> Setup:
+        setup = treat(treatment)
+        for role in setup.deployment.roles:
+            if isinstance(role, JvmRole):
+                check_settings(role)
+        for load in (setup.load, setup.conditioning):
+            known = None if load is None else declared(load.locustfile)
+            if load is not None and known is not None:
+                resolve_settings(known, load.settings, load.locustfile)
+        return setup
+
+    return check
