@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,10 @@ import pytest
 from sizebook.book.chapters import check_parameters, find_chapters, get_chapter
 from sizebook.book.planning import plan_chapter
 from sizebook.cli.selection import select
+from sizebook.hosts.kinds import ModeKind
+from sizebook.hosts.modes import FoundMode
 from sizebook.model.errors import UsageError, UserError
+from sizebook.stack.jvms import COLLECTORS
 from sizebook.store import find_project
 
 TemplateWriter = Callable[..., Path]
@@ -94,9 +97,22 @@ def test_values_without_sense_are_named_and_faults_of_a_notebook_are_not_hidden(
         plan_chapter(get_chapter(tmp_path, "tiny"), {"rows": 5})
 
 
+def all_modes(state: Path, kinds: Iterable[ModeKind]) -> tuple[FoundMode, ...]:
+    """Say of each mode that it is there, untried."""
+    assert state
+    return tuple(FoundMode(kind.mode, kind.title, tried=False) for kind in kinds)
+
+
 @pytest.mark.parametrize("chapter_id", CHAPTERS)
-def test_every_parameter_of_the_book_answers_every_value(chapter_id: str) -> None:
-    """A plan or one message: found, expected, next; never another exception."""
+def test_every_parameter_of_the_book_answers_every_value(
+    monkeypatch: pytest.MonkeyPatch, chapter_id: str
+) -> None:
+    """A plan or one message: found, expected, next; never another exception.
+
+    On a machine that has every mode and collector, so that each parameter is used; nobody asks.
+    """
+    monkeypatch.setattr("sizebook.lab.modes.glance_at_modes", all_modes)
+    monkeypatch.setattr("sizebook.stack.jvms.find_collectors", lambda jvm: tuple(COLLECTORS))
     chapter = get_chapter(find_project().root, chapter_id)
     for parameter in chapter.parameters:
         for text in NASTY:

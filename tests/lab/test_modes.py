@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from synthetic_bundles import write_synthetic
 
+from sizebook.hosts.modes import FoundMode
 from sizebook.lab import (
     MODES,
     ChapterLab,
@@ -15,6 +16,7 @@ from sizebook.lab import (
     missing_mode,
     missing_of_links,
 )
+from sizebook.lab.chapter_lab import planning_only
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 
@@ -109,3 +111,15 @@ def test_unknown_modes_and_no_mode_are_refused(project: Project, tmp_path: Any) 
         choose_modes(lab_of(project, str(tmp_path / "empty")), ["bare"])
     with pytest.raises(UsageError, match="no mode"):
         choose_modes(lab_of(project), [])
+
+
+def test_a_plan_makes_no_interfaces_to_find_out_about_links(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes for granted that they work, and says so; a run tries."""
+    tier = FoundMode("namespace", "a network of its own", tried=False)
+    monkeypatch.setattr("sizebook.lab.modes.glance_at_modes", lambda state, kinds: (tier,))
+    monkeypatch.setattr("sizebook.lab.modes.missing_features", lambda guard: {"rate": "tried"})
+    with planning_only() as assumed:
+        assert missing_of_links(lab_of(project, "measure")) == {}
+        assert "links between hosts work" in assumed

@@ -46,3 +46,17 @@ def test_a_jvm_tells_its_collectors():
     assert found[:3] == ("Serial", "Parallel", "G1")
     assert set(found) <= set(COLLECTORS)
     assert find_collectors(Jvm(Path("/nowhere"), "17.0.1", "nobody")) == ()
+
+
+def test_a_jvm_is_started_once_to_tell_its_collectors(tmp_path: Path):
+    """What was left out of the build, or is still an experiment, is no flag that it prints."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(
+        f"#!/bin/sh\necho started >> {tmp_path}/starts\n"
+        "echo '     bool UseG1GC      = true   {product} {ergonomic}'\n"
+        "echo '     bool UseSerialGC  = false  {product} {default}'\n"
+    )
+    java.chmod(0o755)
+    assert find_collectors(Jvm(tmp_path, "17.0.1", "x")) == ("Serial", "G1")
+    assert (tmp_path / "starts").read_text().split() == ["started"]

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
+import altair as alt
 import polars as pl
-from altair.utils import parse_shorthand
 
 _P = ParamSpec("_P")
 _Chart = TypeVar("_Chart")
@@ -86,4 +86,6 @@ def _renamed(named: Iterable[str], columns: set[str]) -> dict[str, str]:
 
 
 def _is_command(name: str) -> bool:
-    return bool(_COMMANDS & {*name}) or parse_shorthand(name) != ({"field": name} if name else {})
+    return bool(_COMMANDS & {*name}) or alt.utils.parse_shorthand(name) != (
+        {"field": name} if name else {}
+    )
