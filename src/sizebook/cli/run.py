@@ -14,7 +14,6 @@ from rich.console import Console
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import say
-from sizebook.lab.progress import FAILED
 from sizebook.model.plain_text import show_plainly
 from sizebook.store import find_project
 
@@ -128,6 +127,8 @@ class _Line:
         """How long measuring took and how much of it was load, once it is over."""
 
     def update(self, line: ProgressLine) -> None:
+        from sizebook.lab.progress import FAILED  # loads the lab, which other commands do without
+
         if line.done == line.total and " of load" in line.label:
             self.pace = line.label
         label = line.label
