@@ -103,7 +103,7 @@ def test_parameters_take_the_type_of_their_default(chapter: Chapter) -> None:
         ({"levels": "1,x"}, "levels='1,x' .* expected a whole number"),
         ({"retry": "maybe"}, "expected yes or no"),
         ({"profile": "huge"}, "expected one of smoke, quick, full"),
-        ({"profile": "quick", "replicates": "-1"}, "expected 1 or more, or 0 for the 3 of"),
+        ({"profile": "quick", "replicates": "-1"}, "expected 1 to 1000, or 0 for the 3 of"),
     ],
 )
 def test_wrong_parameters_are_refused(

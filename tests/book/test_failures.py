@@ -62,7 +62,7 @@ def test_where_nothing_was_published_taking_it_fails(tmp_path, monkeypatch):
     """Not one chapter of the book came: that is no success, whoever asked for all of them."""
     root = make_sample_run(tmp_path)
     monkeypatch.setenv("SIZEBOOK_ROOT", str(root))
-    outcome = SimpleNamespace(error="no round has it", state="not published", page=None)
+    outcome = SimpleNamespace(error="no round has it", state="not published", page=None, note="")
     monkeypatch.setattr(
         "sizebook.book.published.pages.bring_page",
         lambda _, chapter, *__, **___: SimpleNamespace(**vars(outcome), chapter=chapter.id),

@@ -72,7 +72,11 @@ def trials_of(
                         profile=profile, load=SimpleNamespace(locustfile="x", arrivals=None)
                     ),
                     fingerprints=SimpleNamespace(
-                        machine=number % machines, stack="s", locustfile="l", capture_version=1
+                        data={},
+                        machine=number % machines,
+                        stack="s",
+                        locustfile="l",
+                        capture_version=1,
                     ),
                     generator=None,
                 ),
