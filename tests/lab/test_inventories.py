@@ -287,7 +287,7 @@ def test_what_is_no_plain_text_file_is_refused(tmp_path):
     (tmp_path / "latin").write_bytes("hosts: {}  # gr\xfc\xdfe".encode("latin-1"))
     (tmp_path / "long").write_bytes(b"#" * (2**20 + 1))
     for name in (".", "pipe", "latin", "long", "absent"):
-        with pytest.raises(UsageError, match="cannot be read|expected an inventory in a"):
+        with pytest.raises(UsageError, match=r"cannot be read|expected an inventory in a"):
             read_inventory(tmp_path / name)
     (tmp_path / "good").write_text("\ufeffhosts: {web: {mode: container}}\n")
     (tmp_path / "link").symlink_to("good")
