@@ -6,7 +6,7 @@ import random
 import pytest
 import witness
 
-from sizebook.gclog import GcLogError, read_gc_log, summarise
+from sizebook.gclog import GcLogError, decoding, read_gc_log, summarise
 
 WHOLE = witness.recorded("g1-17")
 TEXT = WHOLE.raw.decode()
@@ -77,6 +77,41 @@ def test_a_line_that_cri_cut_is_one():
     log = read_gc_log("\n".join([*rows, ""]).encode())
     assert log.collections.equals(WHOLE.log.collections)
     assert (log.lines, log.strange_lines) == (len(ROWS) + 1, 1)
+
+
+def cri_parts(line):
+    """Return a line in two pieces, between which comes one of another stream."""
+    half, at = len(line) // 2, "2024-05-01T10:00:00.0Z"
+    rows = [f"{at} stdout P {line[:half]}", f"{at} stderr F else", f"{at} stdout F {line[half:]}"]
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("parts", [docker_parts, cri_parts])
+@pytest.mark.parametrize("behind", [1, 2])
+def test_a_line_whose_pieces_lie_in_two_parts_of_the_file_is_one(parts, behind, monkeypatch):
+    """The part that is read at once ends behind the first piece, or behind the line after it."""
+    whole = {
+        docker_parts: docker,
+        cri_parts: lambda line: f"2024-05-01T10:00:00.0Z stdout F {line}",
+    }
+    rows = [whole[parts](line) for line in ROWS]
+    begin = sum(len(row) + 1 for row in rows[:40])
+    rows[40] = parts(ROWS[40])
+    first = "\n".join(rows[40].split("\n")[:behind])
+    monkeypatch.setattr(decoding, "_CHUNK_BYTES", begin + len(first) + 9)
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    assert log.pauses.equals(WHOLE.log.pauses)
+    assert (log.lines, log.strange_lines) == (len(ROWS) + 1, 1)
+
+
+def test_a_piece_whose_rest_is_missing_ends_the_log():
+    """The collection that it ends is not told; the log is cut there."""
+    rows = [docker(line) for line in ROWS[:60]]
+    rows.append(docker(ROWS[60][:30]).replace(r"\n", ""))
+    log = read_gc_log("\n".join([*rows, ""]).encode())
+    assert log.lines == 61
+    assert log.is_cut.end
 
 
 @pytest.mark.parametrize(

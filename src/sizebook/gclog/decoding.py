@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import polars as pl
@@ -35,10 +35,12 @@ _MARKS = (
 _COLOUR = re.compile(r"(?:\x1b|#033|\\u001[bB]|\\x1b|\^\[)\[[0-9;?]*[@-~]")
 _COLOUR_MARKS = ("\x1b[", "#033[", "\\u001b[", "\\u001B[", "\\x1b[", "^[[")
 _ENDS = re.compile(r"\r+\n")
+_DOCKER_BYTES = 16 << 10
+"""The piece of a line that Docker puts into one record."""
 # {"log":"text\n","stream":"stdout","time":"..."}: Docker's json-file driver; a line of more than
-# 16 KiB comes in parts, of which only the last has the \n.
+# 16 KiB comes in pieces, of which only the last has the \n.
 _DOCKER = re.compile(r'^(\{\s*"log":\s*")((?:[^"\\]|\\.)*)(".*"stream":\s*"(\w+)".*)$')
-# 2024-05-01T10:00:00.000000000Z stdout P text: containerd and CRI-O; F is the last part.
+# 2024-05-01T10:00:00.000000000Z stdout P text: containerd and CRI-O; F is the last piece.
 _CRI = re.compile(r"^(\S+ (stdout|stderr) )([PF])( )(.*)$")
 
 
@@ -103,20 +105,17 @@ def _has_colour(text: str) -> bool:
     return any(mark[0] in text and _any_has(pl.Series([text]), mark) for mark in _COLOUR_MARKS)
 
 
-def split_lines(text: str) -> pl.Series:
-    """Return the lines that are not empty; parts of one that a container runtime cut are joined."""
-    lines = pl.Series("line", [text]).str.split("\n").explode()
-    lines = lines.filter(lines != "")
-    if "{" in text and '"log":' in text and '"stream":' in text:
-        is_part = ~lines.str.contains(r'\n"', literal=True) & lines.str.contains(_DOCKER.pattern)
-        # other writers of such objects leave every line's end out
-        if is_part.any() and 2 * int(is_part.sum()) < len(lines):
-            return _joined(lines, is_part, _docker_part)
-    if _any_has(lines, " stdout P ") or _any_has(lines, " stderr P "):
-        is_part = lines.str.contains(r"^\S+ (?:stdout|stderr) P ")
-        if is_part.any():
-            return _joined(lines, is_part, _cri_part)
-    return lines
+def line_parts(file: BinaryIO) -> Iterator[tuple[str, pl.Series]]:
+    """Give each part of the text with its lines that are not empty.
+
+    Pieces of a line that a container runtime cut are joined, also where a part ends between them;
+    such pieces of which the rest is missing come last, with no text of their own.
+    """
+    joiner = _Joiner()
+    for text in text_parts(file):
+        yield text, joiner.lines(text)
+    if len(left := joiner.left()):
+        yield "", left
 
 
 def _any_has(lines: pl.Series, words: str) -> bool:
@@ -124,7 +123,7 @@ def _any_has(lines: pl.Series, words: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Piece:
     stream: str
     before: str
     text: str
@@ -132,37 +131,73 @@ class _Part:
     is_last: bool
 
 
-_Take = Callable[[str], _Part | None]
+_Take = Callable[[str], _Piece | None]
 
 
-def _docker_part(line: str) -> _Part | None:
+def _docker_piece(line: str) -> _Piece | None:
     found = _DOCKER.match(line)
     if found is None:
         return None
-    return _Part(found[4], found[1], found[2], found[3], found[2].endswith(r"\n"))
+    return _Piece(found[4], found[1], found[2], found[3], found[2].endswith(r"\n"))
 
 
-def _cri_part(line: str) -> _Part | None:
+def _cri_piece(line: str) -> _Piece | None:
     found = _CRI.match(line)
     if found is None:
         return None
-    return _Part(found[2], f"{found[1]}F ", found[5], "", found[3] == "F")
+    return _Piece(found[2], f"{found[1]}F ", found[5], "", found[3] == "F")
 
 
-def _joined(lines: pl.Series, is_part: pl.Series, take: _Take) -> pl.Series:
-    """Return the lines with each part put in front of the next one of its stream."""
-    whole: list[str] = []
-    held: dict[str, str] = {}
-    flags = is_part.to_list()
-    for line, part in zip(lines.to_list(), flags, strict=True):
-        found = take(line) if part or held else None
-        if found is None:
-            whole.append(line)
-            continue
-        text = held.pop(found.stream, "") + found.text
-        if found.is_last or len(text) > _CHUNK_BYTES:
-            whole.append(found.before + text + found.after)
-        else:
-            held[found.stream] = text
-    whole.extend(held.values())
-    return pl.Series("line", whole, dtype=pl.String)
+class _Joiner:
+    """Puts pieces of lines together; remembers those whose rest is still to come."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Piece] = {}
+        self._take: _Take = _docker_piece
+
+    def lines(self, text: str) -> pl.Series:
+        """Return the whole lines of the next part of a text."""
+        lines = pl.Series("line", [text]).str.split("\n").explode()
+        lines = lines.filter(lines != "")
+        is_piece = self._are_pieces(text, lines)
+        return lines if is_piece is None else self._joined(lines, is_piece)
+
+    def left(self) -> pl.Series:
+        """Return the lines of which the rest never came."""
+        left = [one.before + one.text + one.after for one in self._held.values()]
+        return pl.Series("line", left, dtype=pl.String)
+
+    def _are_pieces(self, text: str, lines: pl.Series) -> pl.Series | None:
+        """Return which lines want the next one of their stream; None if there is nothing to do."""
+        if "{" in text and '"log":' in text and '"stream":' in text:
+            is_piece = ~lines.str.contains(r'\n"', literal=True) & lines.str.contains(
+                _DOCKER.pattern
+            )
+            # other writers of such objects leave every line's end out, also of short ones
+            short = is_piece & (lines.str.len_bytes() < _DOCKER_BYTES)
+            if is_piece.any() and (self._held or 2 * int(short.sum()) < len(lines)):
+                self._take = _docker_piece
+                return is_piece
+        elif _any_has(lines, " stdout P ") or _any_has(lines, " stderr P "):
+            is_piece = lines.str.contains(r"^\S+ (?:stdout|stderr) P ")
+            if is_piece.any():
+                self._take = _cri_piece
+                return is_piece
+        return pl.repeat(False, len(lines), eager=True) if self._held else None
+
+    def _joined(self, lines: pl.Series, is_piece: pl.Series) -> pl.Series:
+        """Return the lines with each piece put in front of the next one of its stream."""
+        whole: list[str] = []
+        for line, piece in zip(lines.to_list(), is_piece.to_list(), strict=True):
+            found = self._take(line) if piece or self._held else None
+            if found is None:
+                whole.append(line)
+                continue
+            held = self._held.pop(found.stream, None)
+            if held is not None:
+                found = replace(found, text=held.text + found.text)
+            if found.is_last or len(found.text) > _CHUNK_BYTES:
+                whole.append(found.before + found.text + found.after)
+            else:
+                self._held[found.stream] = found
+        return pl.Series("line", whole, dtype=pl.String)

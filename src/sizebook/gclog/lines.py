@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from sizebook.gclog.decoding import split_lines, text_parts
+from sizebook.gclog.decoding import line_parts
 from sizebook.gclog.errors import GcLogError, refused
 from sizebook.gclog.layouts import MOST, Layout, evident, find_layouts
 from sizebook.gclog.runs import Span, in_runs
@@ -104,9 +104,8 @@ def _read(file: BinaryIO) -> Lines:
     frames: list[pl.DataFrame] = []
     total = strange = 0
     is_empty, ends_whole, old = True, True, ""
-    for text in text_parts(file):
+    for text, lines in line_parts(file):
         is_empty, ends_whole = False, text.endswith("\n")
-        lines = split_lines(text)
         kept = lines.to_frame("line").with_row_index("n").with_columns(
             is_told=pl.col("line").str.contains_any(_KEPT)
         )  # fmt: skip
