@@ -1,10 +1,13 @@
 """Several runs of a JVM, rotated files, and several JVMs in one file: each is told apart."""
 
 import json
+import random
+import re
 import subprocess
 import sys
 
 import pytest
+import witness
 
 from sizebook.gclog import GcLogError, advise, read_gc_log, summarise
 
@@ -72,6 +75,49 @@ def test_files_of_seconds_in_any_order_are_one_run(order):
     assert len(log.runs) == 1
     assert summarise(log) == summarise(read(rows))
     assert log.is_cut == read(rows).is_cut
+
+
+def in_pieces(rows, chance):
+    """Return the lines with pieces of them in another order."""
+    cuts = sorted(chance.sample(range(20, len(rows) - 20), chance.choice([1, 2, 3, 5, 7])))
+    ends = [*cuts, len(rows)]
+    pieces = [rows[low:high] for low, high in zip([0, *cuts], ends, strict=True)]
+    while True:
+        order = chance.sample(range(len(pieces)), len(pieces))
+        if order != sorted(order):
+            return [row for n in order for row in pieces[n]]
+
+
+@pytest.mark.parametrize("name", witness.NAMES)
+def test_short_pieces_of_a_recorded_log_in_any_order_are_one_run(name):
+    """Logs of one to two seconds in pieces of less than one: the log as it was written."""
+    whole = witness.recorded(name)
+    rows = whole.raw.splitlines(keepends=True)
+    for seed in range(3):
+        log = read_gc_log(b"".join(in_pieces(rows, random.Random(f"{name} {seed}"))))
+        assert len(log.runs) == 1
+        assert log.collections.equals(whole.log.collections)
+        assert log.pauses.equals(whole.log.pauses)
+        assert summarise(log).pause_ns == summarise(whole.log).pause_ns
+        assert log.runs[0].lost == 0
+
+
+@pytest.mark.parametrize("clock", ["uptime,timenanos", "uptime"])
+@pytest.mark.parametrize("name", witness.NAMES)
+def test_a_short_run_and_its_restart_are_two(name, clock):
+    """A JVM that runs for a second, once more: the clock goes back as between two pieces."""
+    whole = witness.recorded(name)
+    raw = whole.raw
+    if clock == "uptime":
+        raw = re.sub(rb"(?m)^(\[[^\]]*\])\[[0-9]+ns\]", rb"\1", raw)
+    rows = raw.splitlines(keepends=True)
+    early = b"".join(rows[: len(rows) // 2])
+    log = read_gc_log(early + raw)
+    assert len(log.runs) == 2
+    alone = [read_gc_log(early), read_gc_log(raw)]
+    for found, one in zip(log.split(), alone, strict=True):
+        assert found.collections["id"].equals(one.collections["id"])
+        assert found.collections["pause_ns"].equals(one.collections["pause_ns"])
 
 
 def test_pieces_between_which_collections_are_missing_stay_apart():

@@ -93,16 +93,23 @@ def runs_of(rows: pl.DataFrame) -> Runs:
     )
 
 
+def back_by(clock: str, seconds: float) -> pl.Expr:
+    """Return at which lines a clock goes back by more than so much, and stays there.
+
+    A single time that is out of order comes from a late thread or a damaged line.
+    """
+    t, before = pl.col(clock), pl.col(clock).shift(1)
+    back = (
+        (t < before - seconds)
+        & (pl.min_horizontal(t.shift(-1).fill_null(t), t.shift(-2)) < before - seconds)
+        & (t < pl.max_horizontal(t.shift(2).fill_null(before), t.shift(3)) - seconds)
+    )
+    return back.fill_null(False)
+
+
 def _breaks(rows: pl.DataFrame) -> pl.Series:
     """Return at which lines a piece begins: not at the first one."""
-    t, before = pl.col("t"), pl.col("t").shift(1)
-    # a single time that is out of order comes from a late thread or a damaged line
-    back = (
-        (t < before - BACK_S)
-        & (pl.min_horizontal(t.shift(-1).fill_null(t), t.shift(-2)) < before - BACK_S)
-        & (t < pl.max_horizontal(t.shift(2).fill_null(before), t.shift(3)) - BACK_S)
-    )
-    breaks = rows.select(back.fill_null(False)).to_series()
+    breaks = rows.select(back_by("t", BACK_S)).to_series()
     if rows["begin"].null_count() < rows.height:
         breaks = _with_begins(rows, breaks)
     # within what a clock and a JVM's begin show to be one piece, numbers may go back, too

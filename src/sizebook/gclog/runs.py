@@ -14,6 +14,7 @@ import polars as pl
 
 from sizebook.gclog.clocks import ticks, timed
 from sizebook.gclog.errors import GcLogError
+from sizebook.gclog.ordering import in_clock_order
 from sizebook.gclog.pieces import Runs, most_of, runs_of
 
 # Each of these comes once in a JVM's start, in an order that depends on collector and version.
@@ -80,6 +81,10 @@ def in_runs(
 
 def _streams(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
     """Give the lines of each JVM with its name, and the run of each line, in the order of runs."""
+    ordered = in_clock_order(rows)
+    if ordered is not None:
+        yield "", ordered, pl.repeat(1, rows.height, dtype=pl.UInt32, eager=True)
+        return
     found = runs_of(rows)
     if found.most == 1 and not found.breaks:
         yield "", rows, found.run
