@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 import witness
@@ -144,6 +145,49 @@ def test_a_log_among_other_output(before):
         bool(OTHER[(n + k) % len(OTHER)]) for n in range(len(ROWS)) for k in (0, 1)
     )
     assert (log.lines, log.strange_lines) == (len(ROWS) + strange, strange)
+
+
+@pytest.mark.parametrize("name", witness.NAMES)
+def test_foreign_lines_of_a_log_without_decorations_are_counted(name):
+    """No line of the JVM's counts, whichever collector and version it has."""
+    rows = [re.sub(r"^(?:\[[^\]]*\])+ ?", "", row)
+            for row in witness.recorded(name).raw.decode().splitlines()]  # fmt: skip
+    assert read_gc_log("\n".join([*rows, ""]).encode()).strange_lines == 0
+    # behind other words "Memory: " alone cannot be told from the JVM's
+    other = [line for line in OTHER if line and "Memory: " not in line]
+    other.append("\tat org.example.App.main(App.java:7)")
+    mixed = [*rows[:40], *other, *rows[40:], *other]
+    assert read_gc_log("\n".join([*mixed, ""]).encode()).strange_lines == 2 * len(other)
+
+
+JAVA_8 = [
+    "OpenJDK 64-Bit Server VM (25.362-b09) for linux-amd64 JRE (1.8.0_362-b09)",
+    "0.811: [GC (Allocation Failure) [PSYoungGen: 33280K->5104K(38400K)] 33280K->8K(125952K)]",
+    "1.204: [Full GC (Ergonomics) [PSYoungGen: 5104K->0K(38400K)] [ParOldGen: 9K->8K(87552K)]",
+]
+
+
+@pytest.mark.parametrize("at", [0, 100, len(ROWS)])
+@pytest.mark.parametrize("chunk", [10_000, 1 << 24])
+def test_lines_of_java_8_within_a_log_are_named_by_the_line(at, chunk, monkeypatch):
+    """A JVM that was replaced wrote into the same file: what is left out is told, not only
+    counted."""
+    monkeypatch.setattr(decoding, "_CHUNK_BYTES", chunk)
+    log = read_gc_log("\n".join([*ROWS[:at], *JAVA_8, *ROWS[at:], ""]).encode())
+    assert log.collections.equals(WHOLE.log.collections)
+    assert (log.foreign.line, log.foreign.lines) == (at + 2, 2)
+    assert f"Java 8 or older (as -XX:+PrintGCDetails writes), from line {at + 2}" in str(
+        log.foreign
+    )
+    assert log.strange_lines == len(JAVA_8)
+    assert WHOLE.log.foreign is None
+
+
+def test_java_8_alone_is_refused_by_the_line():
+    """However much other output comes first."""
+    rows = OTHER[:1] * 3000 + JAVA_8
+    with pytest.raises(GcLogError, match="from line 3,002 on"):
+        read_gc_log("\n".join(rows).encode())
 
 
 def test_records_that_share_a_line_are_all_read():

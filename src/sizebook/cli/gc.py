@@ -32,7 +32,8 @@ def gc(
 
     Lines may carry a prefix (container runtimes, journals, wrappers, JSON), stand among other
     output, come from rotated files in any order, from a JVM that was restarted, or from several
-    JVMs. Each run of a JVM gets its own counters, advice and plot. Not read: logs of Java 8.
+    JVMs. Each run of a JVM gets its own counters, advice and plot. Lines of Java 8 are
+    not read, but named.
     """
     from sizebook.gclog import advise, read_gc_log, summarise
     from sizebook.store.plain_files import need_plain
@@ -53,6 +54,8 @@ def gc(
         return
     if log.strange_lines:
         say(f"{log.strange_lines:,} of {log.lines:,} lines are not of a GC log and left out.")
+    if log.foreign is not None:
+        say(f"{log.foreign.lines:,} of them are of {log.foreign}: no collection of theirs is read.")
     if len(told) == 1:
         _print(told[0])
     else:
@@ -175,6 +178,7 @@ def _as_json(log: GcLog, every: Sequence[_Told], overhead: float) -> dict[str, A
         "is_cut": dataclasses.asdict(whole.is_cut),
         "lines": log.lines,
         "strange_lines": log.strange_lines,
+        "foreign": dataclasses.asdict(log.foreign) if log.foreign is not None else None,
         "collections": whole.collections.to_dicts(),
         "runs": [
             {

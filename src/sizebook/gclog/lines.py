@@ -19,6 +19,7 @@ from sizebook.gclog.decoding import line_parts
 from sizebook.gclog.errors import GcLogError, refused
 from sizebook.gclog.layouts import MOST, Layout, evident, find_layouts
 from sizebook.gclog.runs import Span, in_runs
+from sizebook.gclog.strange import Foreign, count_strange, find_foreign
 
 _KEPT = [
     "Pause ", "Concurrent r", "Concurrent m", "Concurrent c", "Concurrent e", "Concurrent u",
@@ -38,11 +39,6 @@ _KEPT = [
 
 UNKNOWN = r"GC\([0-9]{1,9}\) .*(?:[0-9]ms|[0-9][KMGT]?->[0-9].*)$"
 """The end of a step of a collection, in whatever words."""
-_OLD = re.compile(
-    r"\[(?:Full )?GC(?: \(| \[| pause| [0-9]+K->|--)|: \[(?:Full )?GC\b|\[PSYoungGen: |\[ParNew: "
-    r"|\[DefNew: "
-)
-_OTHER = re.compile(r"<verbosegc|<af-start|<exclusive-start")
 _QUOTED = r'[:=]\s*"(?:[^"\\]|\\.)*$'
 """Words before the decorations that leave a string of JSON open."""
 _IN_QUOTES = r'^((?:[^"\\]|\\[^nr])*)'
@@ -70,7 +66,9 @@ class Lines:
     total: int
     """Lines of the file that are not empty."""
     strange: int
-    """Lines without a JVM's decorations."""
+    """Lines that are none of the JVM's."""
+    foreign: Foreign | None
+    """Those of them that another kind of GC log has."""
     ends_whole: bool
     """Whether the last line is ended."""
 
@@ -103,16 +101,19 @@ def _read(file: BinaryIO) -> Lines:
     layouts: list[Layout] = []
     frames: list[pl.DataFrame] = []
     total = strange = 0
-    is_empty, ends_whole, old = True, True, ""
+    is_empty, ends_whole = True, True
+    foreign: Foreign | None = None
     for text, lines in line_parts(file):
         is_empty, ends_whole = False, text.endswith("\n")
         kept = lines.to_frame("line").with_row_index("n").with_columns(
             is_told=pl.col("line").str.contains_any(_KEPT)
         )  # fmt: skip
         headed, layouts = _headed(lines, layouts)
-        old = old or _of_another_kind(text)
-        strange += len(lines) - int((headed > 0).sum()) if any(one.kinds for one in layouts) else 0
         kept = kept.with_columns(headed=headed)
+        rest = kept.filter(pl.col("headed") == 0)
+        strange += count_strange(rest["line"], layouts)
+        found = find_foreign(rest, total)
+        foreign = found if foreign is None else foreign + found
         if not frames and (headed > 0).any():
             # the first line tells where the times begin, whatever it says: line 0
             heads = kept.slice(int((headed > 0).arg_max() or 0), 1)
@@ -129,24 +130,17 @@ def _read(file: BinaryIO) -> Lines:
     if is_empty:
         raise refused("an empty file")
     if not frames:
-        raise _nothing(total, old)
+        raise _nothing(total, foreign)
     frame = pl.concat(frames)
     if frame.height < 2 and not any("tags" in one.kinds for one in layouts):
-        raise _nothing(total, old)
+        raise _nothing(total, foreign)
     told, runs = in_runs(frame, [one.clocks for one in layouts])
-    return Lines(told, runs, total, strange, ends_whole)
+    return Lines(told, runs, total, strange, foreign, ends_whole)
 
 
-def _of_another_kind(text: str) -> str:
-    head = text[: 1 << 16]
-    if _OLD.search(head):
-        return "a GC log of Java 8 or older (as -XX:+PrintGCDetails writes)"
-    return "a verbose GC log of another JVM (OpenJ9) or Java 8" if _OTHER.search(head) else ""
-
-
-def _nothing(total: int, old: str) -> GcLogError:
-    if old:
-        return refused(old, "record it with Java 9 or later: java -Xlog:gc*:file=gc.log")
+def _nothing(total: int, foreign: Foreign | None) -> GcLogError:
+    if foreign is not None:
+        return refused(str(foreign), "record it with Java 9 or later: java -Xlog:gc*:file=gc.log")
     return refused(
         f"{total:,} lines, none of which tells of a garbage collector",
         "name the file to which the JVM wrote its log; record one with java -Xlog:gc*:file=gc.log",

@@ -13,6 +13,7 @@ from sizebook.gclog import cycles, messages
 from sizebook.gclog.errors import GcLogError, refused
 from sizebook.gclog.facts import Facts, out_of_memory, read_facts
 from sizebook.gclog.lines import UNKNOWN, Lines, read_lines
+from sizebook.gclog.strange import Foreign
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class GcLog:
     lines: int
     strange_lines: int
     """Lines that are none of unified logging's; they are left out."""
+    foreign: Foreign | None
+    """Those of them that another kind of GC log has, such as that of Java 8."""
     first_s: float | None
     """Time of the first line of the first run."""
     last_s: float | None
@@ -271,6 +274,7 @@ def _make_log(
         is_cut=Cut(runs[0].is_cut.begin, runs[-1].is_cut.end),
         lines=lines.total,
         strange_lines=lines.strange,
+        foreign=lines.foreign,
         first_s=runs[0].first_s,
         last_s=runs[-1].last_s,
         first_ns=min(first_ns, default=None),
