@@ -2,7 +2,8 @@
 
 from sizebook.gclog.advice import Advice, Finding, advise
 from sizebook.gclog.errors import GcLogError
-from sizebook.gclog.reading import Cut, GcLog, Run, read_gc_log, read_gc_logs
+from sizebook.gclog.log import Cut, GcLog, Run
+from sizebook.gclog.reading import read_gc_log, read_gc_logs
 from sizebook.gclog.summary import GcSummary, summarise
 
 __all__ = [

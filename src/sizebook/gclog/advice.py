@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sizebook.gclog.reading import GcLog
+from sizebook.gclog.log import GcLog
 from sizebook.gclog.summary import GcSummary, summarise
 
 FEWEST = 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from sizebook.gclog.reading import GcLog
-from sizebook.gclog.summary import STOPPING
+from sizebook.gclog.log import GcLog
+from sizebook.gclog.occupancy import STOPPING
 
 MOST_POINTS = 1500
 """Points of a course beyond which neighbours are drawn together, by their extremes."""

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
 from sizebook.gclog.facts import Facts
-from sizebook.gclog.reading import GcLog
-
-STOPPING = ("young", "mixed", "full", "degenerated")
-"""Kinds of collections that are one pause."""
-STILL_SHARE = 0.01
-"""A heap that changed by a smaller share between two collections stood still."""
-EPISODE_SHARE = 0.05
-"""Growth between full collections up to which they belong to one exhaustion."""
-_OF_WHOLE_HEAP = ("full", "degenerated", "concurrent cycle")
-
-LiveFrom = Literal["full", "marking", "mixed", "cycle", "young", ""]
+from sizebook.gclog.log import GcLog
+from sizebook.gclog.occupancy import (
+    STOPPING,
+    LiveFrom,
+    as_float,
+    as_int,
+    count_exhaustions,
+    find_allocated,
+    find_live,
+    find_rise,
+    median_after,
+)
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ def summarise(
     paused = int(pauses["pause_ns"].sum()) if pauses is not None else None
     longest = pauses.sort("pause_ns").tail(1) if pauses is not None and pauses.height else None
     explicit = found.filter("is_explicit")
-    allocated, over_s = _allocated(found, within(log.pauses), log.facts.collector)
-    live, live_from = _live(found) if len(log.runs) == 1 else (None, "")
+    allocated, over_s = find_allocated(found, within(log.pauses), log.facts.collector)
+    live, live_from = find_live(found) if len(log.runs) == 1 else (None, "")
     return GcSummary(
         facts=log.facts,
         window_s=window_s,
@@ -147,37 +147,37 @@ def summarise(
         stalled_ns=int(stalls["stalled_ns"].sum()),
         pauses=None if pauses is None else pauses.height,
         pause_ns=paused,
-        mean_pause_ns=_float(pauses["pause_ns"].mean()) if pauses is not None else None,
+        mean_pause_ns=as_float(pauses["pause_ns"].mean()) if pauses is not None else None,
         longest_pause_ns=None if longest is None else int(longest["pause_ns"][0]),
-        longest_pause_at_s=None if longest is None else _float(longest["begin_s"][0]),
+        longest_pause_at_s=None if longest is None else as_float(longest["begin_s"][0]),
         overhead_share=_share(paused, window_s),
         explicit_pause_ns=int(explicit["pause_ns"].sum()),
         concurrent_share=_share(_beside_ns(found, low, high), window_s),
         stopped_share=None
         if log.safepoints.is_empty()
         else _share(int(stops["total_ns"].sum()), window_s),
-        longest_cycle_ns=_int(
+        longest_cycle_ns=as_int(
             found.filter(pl.col("concurrent_ns") > 0)
             .select(pl.col("concurrent_ns") + pl.col("pause_ns").fill_null(0))
             .to_series()
             .max()
         ),
-        heap_exhaustions=_exhaustions(found, within(log.out_of_memory, "at_ns")),
-        largest_request_bytes=_int(within(log.requests, "at_ns")["requested_bytes"].max()),
+        heap_exhaustions=count_exhaustions(found, within(log.out_of_memory, "at_ns")),
+        largest_request_bytes=as_int(within(log.requests, "at_ns")["requested_bytes"].max()),
         allocated_bytes=allocated,
         allocated_per_s=allocated / over_s if allocated is not None and over_s else None,
         live_bytes=live,
         live_from=live_from,
-        after_full_bytes=_after(found, "full"),
-        after_mixed_bytes=_after(found, "mixed"),
-        after_young_bytes=_after(found, "young"),
-        rise_bytes=_rise(found, live_from) if len(log.runs) == 1 else None,
-        peak_used_bytes=_int(
+        after_full_bytes=median_after(found, "full"),
+        after_mixed_bytes=median_after(found, "mixed"),
+        after_young_bytes=median_after(found, "young"),
+        rise_bytes=find_rise(found, live_from) if len(log.runs) == 1 else None,
+        peak_used_bytes=as_int(
             found.select(pl.max_horizontal("before_bytes", "after_bytes", "peak_bytes"))
             .to_series()
             .max()
         ),
-        heap_bytes=_int(found["total_bytes"].max()) or log.facts.heap_max_bytes,
+        heap_bytes=as_int(found["total_bytes"].max()) or log.facts.heap_max_bytes,
     )
 
 
@@ -218,99 +218,6 @@ def _beside_ns(found: pl.DataFrame, low: int | None, high: int | None) -> int:
     return round(float(spans.select(new.clip(lower_bound=0).sum()).item()))
 
 
-def _allocated(
-    found: pl.DataFrame, pauses: pl.DataFrame, collector: str
-) -> tuple[int | None, float | None]:
-    """Return bytes allocated from the first to the last collection, and the seconds between.
-
-    The heap grows by it from the end of one collection to the begin of the next; collections beside
-    the application tell what came meanwhile. Each size is as exact as the log's.
-    """
-    if collector in ("CMS", ""):
-        return None, None  # CMS frees beside the application, and does not say how much
-    if collector in ("ZGC", "Shenandoah"):
-        events = found.filter(pl.col("before_bytes").is_not_null())
-        if events.height and events["allocated_bytes"].null_count() and collector == "ZGC":
-            return None, None
-        meanwhile = pl.col("allocated_bytes").fill_null(0)
-    else:
-        stops = found.filter(pl.col("kind").is_in(STOPPING))
-        columns = ["run", "end_s", "before_bytes", "after_bytes"]
-        inner = pauses.filter(pl.col("name").is_in(["Remark", "Cleanup"]))
-        events = pl.concat([stops.select(columns), inner.select(columns)]).drop_nulls(
-            ["before_bytes", "after_bytes"]
-        )
-        events = events.sort("run", "end_s", maintain_order=True)
-        meanwhile = pl.lit(0)
-    if events.height < 2:
-        return None, None
-    between = (pl.col("before_bytes") - pl.col("after_bytes").shift()).clip(0)
-    rows = events.select(
-        "run",
-        "end_s",
-        grown=(between + meanwhile).over("run"),
-        passed=pl.col("end_s").diff().over("run"),
-    ).filter(pl.col("grown").is_not_null())
-    total = int(rows["grown"].sum())
-    passed = _float(rows["passed"].sum())
-    return total, passed if passed and rows["passed"].null_count() == 0 else None
-
-
-def _live(found: pl.DataFrame) -> tuple[int | None, LiveFrom]:
-    """Return what the later half of the collections that tell it best says is live."""
-    ways: tuple[tuple[LiveFrom, pl.Expr, str], ...] = (
-        ("marking", pl.col("live_bytes").is_not_null(), "live_bytes"),
-        ("full", pl.col("kind") == "full", "after_bytes"),
-        ("cycle", pl.col("kind").is_in(["degenerated"]), "after_bytes"),
-        ("cycle", (pl.col("kind") == "concurrent cycle") & (pl.col("cause") != ""), "after_bytes"),
-        ("mixed", pl.col("kind") == "mixed", "after_bytes"),
-        ("young", pl.col("kind").str.contains("young"), "after_bytes"),
-    )
-    g1 = found.filter(pl.col("kind").is_in(["young", "mixed"])).height > 0
-    for name, which, column in ways:
-        if g1 and name == "cycle":
-            continue  # a cycle of G1 marks, and leaves most of what is free to mixed collections
-        values = found.filter(which)[column].drop_nulls()
-        if len(values):
-            later = values.tail((len(values) + 1) // 2)
-            exact = name in ("marking", "full")
-            return _int(later.median() if exact else later.min()), name
-    return None, ""
-
-
-def _rise(found: pl.DataFrame, live_from: LiveFrom) -> int | None:
-    column = "live_bytes" if live_from == "marking" else "after_bytes"
-    kinds = {"full": ["full"], "mixed": ["mixed"], "young": ["young", "concurrent young"]}
-    which = pl.col("kind").is_in(kinds.get(live_from, list(_OF_WHOLE_HEAP)))
-    values = found.filter(which)[column].drop_nulls()
-    if len(values) < 6:
-        return None
-    third = len(values) // 3
-    first, last = values.head(third).median(), values.tail(third).median()
-    return _int((_float(last) or 0.0) - (_float(first) or 0.0))
-
-
-def _exhaustions(found: pl.DataFrame, said: pl.DataFrame) -> int:
-    """Return how often the collector could do no more.
-
-    Before a JVM gives up it collects the whole heap twice in a row, with nothing allocated between
-    and the second time without sparing soft references (``satisfy_failed_allocation`` of each
-    collector). Collections because of class metadata are no matter of the heap.
-    """
-    whole = found.filter(
-        (pl.col("kind") == "full")
-        & ~pl.col("is_explicit")
-        & ~pl.col("cause").str.starts_with("Metadata").fill_null(False)
-    )
-    grown = (pl.col("before_bytes") - pl.col("after_bytes").shift()).abs() / pl.col("total_bytes")
-    grown = pl.when(pl.col("run") == pl.col("run").shift()).then(grown)
-    episodes, within = 0, False
-    for share in whole.select(grown).to_series().fill_null(1.0):
-        episodes += share <= STILL_SHARE and not within
-        within = share <= (EPISODE_SHARE if within else STILL_SHARE)
-    return max(episodes, said.height)
-
-
 def _counts(found: pl.DataFrame, column: str) -> dict[str, int]:
     rows = (
         found.drop_nulls(column)
@@ -321,17 +228,5 @@ def _counts(found: pl.DataFrame, column: str) -> dict[str, int]:
     return {str(name): int(count) for name, count in rows.iter_rows()}
 
 
-def _after(found: pl.DataFrame, kind: str) -> int | None:
-    return _int(found.filter(pl.col("kind") == kind)["after_bytes"].median())
-
-
 def _share(ns: int | None, window_s: float | None) -> float | None:
     return ns / 1e9 / window_s if ns is not None and window_s else None
-
-
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _int(value: object) -> int | None:
-    return round(value) if isinstance(value, int | float) else None
