@@ -121,10 +121,13 @@ def _spans(rows: pl.DataFrame, names: dict[int, str]) -> tuple[Span, ...]:
     told = rows.group_by("run", maintain_order=True).agg(
         line=pl.col("line").filter(kept).first().fill_null(1),
         first_s=pl.col("at_s").first(),
-        last_s=pl.col("at_s").filter(kept).max(),
+        read_s=pl.col("at_s").filter(kept).max(),
         first_ns=pl.col("at_ns").filter(kept).min(),
         last_ns=pl.col("at_ns").filter(kept).max(),
     )
+    # the first line of a log in disorder may be the last one by its clock
+    last = pl.when(pl.col("read_s").is_not_null()).then(pl.max_horizontal("first_s", "read_s"))
+    told = told.with_columns(last_s=last).drop("read_s")
     return tuple(Span(jvm=names[row["run"]], **row) for row in told.iter_rows(named=True))
 
 
