@@ -56,5 +56,5 @@ def test_a_log_of_other_decorations_through_a_pipe_is_read(jvm, decorations, tmp
     if decorations != "none":
         ends = piped.collections["end_s"] - piped.collections["end_s"][0]
         other = filed.collections["end_s"] - filed.collections["end_s"][0]
-        # both are rounded to milliseconds, and a line is written twice
+        # a message is decorated once for all outputs; here with milliseconds at least
         assert (ends - other).abs().median() <= 0.002

@@ -6,8 +6,7 @@ printed at herongyang.com/Java-GC. Young kinds of G1 in Java 9 and 10: logs of J
 ("Pause Young (G1 Evacuation Pause) 25M->4M(254M)") and 123 ("Pause Initial Mark (G1 Humongous
 Allocation) 1162M->5M(1250M)") of github.com/mgm3746/garbagecat; Mixed is the third kind beside them
 where JDK 10's ``g1CollectedHeap.cpp`` makes the name (``do_collection_pause_at_safepoint``).
-"Concurrent Cycle": ``g1/g1ConcurrentMarkThread.cpp``, run_service, of openjdk/jdk13u-dev; "Concurrent
-Undo Cycle" beside "Concurrent Mark Cycle": ``test/hotspot/jtreg/gc/g1`` of later ones.
+"Concurrent Cycle": ``g1/g1ConcurrentMarkThread.cpp``, run_service, of openjdk/jdk13u-dev.
 """
 
 import pytest
