@@ -94,6 +94,10 @@ def check_counts(found: Recorded, *, times: bool) -> None:
         frame = of(rows, kind)
         tell[f"ZGC {size} Cycles"] = (frame.height, 0)
         tell[f"ZGC {size} Pauses"] = (int(frame["pauses"].sum()), int(frame["pause_ns"].sum()))
+    if not times and "ZGC Major Pauses" in found.said["beans"]:
+        # Java 25 may count the first pause of an explicit major collection as one of a minor one
+        both = [found.said["beans"].pop(f"ZGC {size} Pauses") for size in ("Minor", "Major")]
+        assert sum(said["count"] for said in both) == pauses.height, found.name
     for bean, said in found.said["beans"].items():
         count, pause_ns = tell[bean]
         assert count == said["count"], (found.name, bean)
