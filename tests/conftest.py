@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from synthetic_bundles import MakeBundle, write_synthetic
 
 from sizebook.store import Bundle
@@ -22,6 +23,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing that tests measure is to be believed, so that they need not wait for each other.
 os.environ[NOT_ALONE] = "1"
+
+# The same inputs at each run, on whatever machine, and no memory of those that failed: a red test is
+# red for everybody. Looking longer: HYPOTHESIS_MAX_EXAMPLES=5000.
+settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "60")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("same")
 
 
 @pytest.fixture
