@@ -1,0 +1,254 @@
+"""Every parser of what others wrote, as a function of bytes, with the errors that it documents.
+
+A ``UserError`` is in order everywhere: it is what a user is meant to read. Each parser has a corpus
+of small real samples in ``corpus/``, in a folder of its name.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+from synthetic_bundles import write_synthetic
+from tampered import put_file
+
+from sizebook.book import records
+from sizebook.book.audit import outputs
+from sizebook.book.audit.targets import PageFile
+from sizebook.book.crate.audit import audit_crate
+from sizebook.book.crate.received import is_crate_archive, unpack_crate
+from sizebook.book.crate.rules import METADATA
+from sizebook.gclog import advise, read_gc_log, summarise
+from sizebook.lab.inventories import read_inventory
+from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
+from sizebook.load.wire import ProtocolError
+from sizebook.model.errors import UserError
+from sizebook.probes.balancer import BalancerProbe
+from sizebook.probes.base import Unavailable
+from sizebook.probes.exposition import ExpositionError, refuse_other_text
+from sizebook.probes.gathering import explain, gather
+from sizebook.probes.hsperfdata import PerfDataError, read_layout
+from sizebook.probes.jvm import find_counters, read_counters
+from sizebook.probes.series import SERIES, prepare
+from sizebook.report.balancer_log import LOG, node_states, odd_requests
+from sizebook.stack.balancer import Balancer
+from sizebook.stats.histograms import IntervalLogError, merge_intervals, read_interval_log
+from sizebook.store import open_bundle
+from sizebook.store.bundles import COUNTERS, REQUESTS
+from sizebook.store.counter_file import make_rows, read_series
+from sizebook.store.log_columns import LogError, read_columns
+from sizebook.store.packs import unpack
+from sizebook.store.received import unpack_bundles
+from sizebook.store.record_file import parse_record
+from sizebook.store.rounds import ROUND, open_round
+from sizebook.store.tables import TableError
+from tests.fuzz.hunting import CORPUS
+
+
+@dataclass(frozen=True)
+class Parser:
+    """One parser of foreign input."""
+
+    run: Callable[[bytes, Path], object]
+    """Gets an input, and an empty folder to write in."""
+    documented: tuple[type[BaseException], ...] = ()
+    """Errors beside ``UserError`` that it says it raises, and that its callers handle."""
+    cost: int = 1
+    """How many times as long as the quickest ones it takes for an input, roughly."""
+
+    def takes(self, data: bytes, folder: Path) -> None:
+        """Give it an input; whatever it may not raise comes through."""
+        try:
+            self.run(data, folder)
+        except (UserError, *self.documented):
+            pass
+
+
+def samples(name: str) -> list[bytes]:
+    """Return the corpus of a parser, in the order of its names."""
+    return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+
+
+def _put(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def _answer(data: bytes, _: Path) -> None:
+    """Read an answer as it comes in pieces of 7 bytes, then nothing."""
+    pieces = iter([data[at : at + 7] for at in range(0, len(data), 7)])
+
+    def more() -> bytes:
+        for piece in pieces:
+            return piece
+        raise ClosedByServerError
+
+    read_answer(Exchange(), b"", more, method="GET", known={}, max_body_bytes=1 << 16)
+
+
+def _gc_log(data: bytes, _: Path) -> None:
+    for log in read_gc_log(data).split():
+        summarise(log)
+        advise(log)
+
+
+def _exposition(data: bytes, _: Path) -> None:
+    text = data.decode("utf-8", errors="replace")
+    series = prepare(SERIES, 8080)
+    explain(text, SERIES)
+    refuse_other_text(text, "text/plain")
+    dict(gather(text, series))
+
+
+def _bundle_zip(data: bytes, folder: Path) -> None:
+    unpack_bundles(_put(folder, "sent.zip", data), folder / "into")
+
+
+def _pack(data: bytes, folder: Path) -> None:
+    unpack(_put(folder, "pack.tar.xz", data), folder / "into")
+
+
+def _tar(data: bytes, folder: Path) -> None:
+    """Read a pack whose compression is whole: what lies behind it is met."""
+    _pack(lzma.compress(data, preset=0), folder)
+
+
+def _crate_zip(data: bytes, folder: Path) -> None:
+    archive = _put(folder, "crate.zip", data)
+    is_crate_archive(archive)
+    (folder / "into").mkdir()
+    unpack_crate(archive, folder / "into")
+    audit_crate(folder / "into")
+
+
+def _crate_metadata(data: bytes, folder: Path) -> None:
+    _put(folder, METADATA, data)
+    audit_crate(folder)
+
+
+def _record(data: bytes, _: Path) -> None:
+    parse_record(data, "b-1")
+
+
+@cache
+def _base() -> dict[str, bytes]:
+    """Return the files of a good bundle; made once a process."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = write_synthetic(Path(folder), "base")
+        return {
+            path.relative_to(bundle.path).as_posix(): path.read_bytes()
+            for path in sorted(bundle.path.rglob("*"))
+            if path.is_file()
+        }
+
+
+def _bundle_with(folder: Path, name: str, data: bytes) -> Path:
+    """Write the good bundle with another file in it, whose size and checksum are recorded."""
+    for each, content in _base().items():
+        _put(folder / "b-1", each, content)
+    put_file(folder / "b-1", name, data)
+    return folder / "b-1"
+
+
+def _requests(data: bytes, folder: Path) -> pl.DataFrame:
+    return open_bundle(_bundle_with(folder, REQUESTS, data)).requests
+
+
+def _counters(data: bytes, folder: Path) -> pl.DataFrame:
+    return open_bundle(_bundle_with(folder, COUNTERS, data)).counters
+
+
+def _balancer_log(data: bytes, folder: Path) -> None:
+    bundle = open_bundle(_bundle_with(folder, LOG, data))
+    node_states(bundle)
+    odd_requests(bundle)
+
+
+class _Told(Balancer):
+    """A balancer that says what it is given."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def ask(self, words: str) -> str:
+        return self.text
+
+
+def _balancer_stats(data: bytes, _: Path) -> None:
+    told = _Told(data.decode("utf-8", errors="replace"))
+    BalancerProbe("balancer", told.counters).sample()
+
+
+def _steps(data: bytes, _: Path) -> None:
+    make_rows(read_series(data))
+
+
+def _columns(data: bytes, _: Path) -> None:
+    read_columns(data, 1 << 20)
+
+
+def _interval_log(data: bytes, folder: Path) -> None:
+    merge_intervals(read_interval_log(_put(folder, "latency.hlog", data)))
+
+
+def _inventory(data: bytes, folder: Path) -> None:
+    read_inventory(_put(folder, "machines.yaml", data))
+
+
+def _round(data: bytes, folder: Path) -> None:
+    _put(folder, ROUND, data)
+    open_round(folder)
+
+
+def _notebook(data: bytes, folder: Path) -> None:
+    records.read_records(_put(folder, "page.ipynb", data))
+
+
+def _audited_notebook(data: bytes, folder: Path) -> None:
+    """Read a page as the audit does, for which ValueError means that it is none."""
+    path = _put(folder, "page.ipynb", data)
+    page = outputs.read_page(PageFile("page", path))
+    for output in page.outputs:
+        try:
+            output.read()
+        except ValueError:
+            continue
+
+
+def _perf_data(data: bytes, _: Path) -> None:
+    counters = list(find_counters(read_layout(data), data))
+    dict(read_counters(counters, data))
+
+
+PARSERS: dict[str, Parser] = {
+    "balancer-log": Parser(_balancer_log, cost=6),
+    "balancer-stats": Parser(_balancer_stats, (OSError, Unavailable)),
+    "bundle-zip": Parser(_bundle_zip, cost=12),
+    "counters-parquet": Parser(_counters, cost=12),
+    "counters-steps": Parser(_steps, (TableError,), cost=2),
+    "crate-metadata": Parser(_crate_metadata, cost=2),
+    "crate-zip": Parser(_crate_zip, cost=4),
+    "exposition": Parser(_exposition, (ExpositionError,), cost=4),
+    "gc-log": Parser(_gc_log, cost=60),
+    "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError)),
+    "interval-log": Parser(_interval_log, (IntervalLogError,), cost=4),
+    "inventory": Parser(_inventory, cost=12),
+    "log-columns": Parser(_columns, (LogError,), cost=2),
+    "notebook": Parser(_notebook, cost=2),
+    "notebook-audited": Parser(_audited_notebook, (ValueError,), cost=4),
+    "pack": Parser(_pack, cost=4),
+    "pack-tar": Parser(_tar, cost=6),
+    "perf-data": Parser(_perf_data, (PerfDataError,)),
+    "record": Parser(_record, cost=2),
+    "requests-parquet": Parser(_requests, cost=12),
+    "round": Parser(_round, cost=2),
+}
+"""By name: the word on the command line and the folder of the corpus."""
