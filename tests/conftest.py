@@ -24,8 +24,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Nothing that tests measure is to be believed, so that they need not wait for each other.
 os.environ[NOT_ALONE] = "1"
 
-# The same inputs at each run, on whatever machine, and no memory of those that failed: a red test is
-# red for everybody. Looking longer: HYPOTHESIS_MAX_EXAMPLES=5000.
+# The same inputs at each run, on whatever machine, and no memory of those that failed: what is red
+# is red for everybody. Looking longer: HYPOTHESIS_MAX_EXAMPLES=5000.
 settings.register_profile(
     "same",
     derandomize=True,

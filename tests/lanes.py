@@ -30,6 +30,7 @@ FIRST = (
     "adversary",
     "audit",
     "book",
+    "fuzz",
 )
 """Pieces and folders that take longest; all others come behind them."""
 SLOWEST = 20

@@ -1,7 +1,7 @@
 """Look longer than the suite does: ``python -m tests.fuzz --seconds 600 gc-log``.
 
 Inputs that a parser cannot take are written to ``--keep``, one file each. One that shows a fault
-goes into ``corpus/``, the fault is mended, and the suite gives the input to the parser from then on.
+goes into ``corpus/``, the fault is mended, and from then on the suite gives it to the parser.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ of small real samples in ``corpus/``, in a folder of its name.
 from __future__ import annotations
 
 import lzma
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,7 @@ from pathlib import Path
 import polars as pl
 from synthetic_bundles import write_synthetic
 from tampered import put_file
+from tests.fuzz.hunting import CORPUS
 
 from sizebook.book import records
 from sizebook.book.audit import outputs
@@ -46,7 +48,6 @@ from sizebook.store.received import unpack_bundles
 from sizebook.store.record_file import parse_record
 from sizebook.store.rounds import ROUND, open_round
 from sizebook.store.tables import TableError
-from tests.fuzz.hunting import CORPUS
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,20 @@ def _pack(data: bytes, folder: Path) -> None:
 
 
 def _tar(data: bytes, folder: Path) -> None:
-    """Read a pack whose compression is whole: what lies behind it is met."""
-    _pack(lzma.compress(data, preset=0), folder)
+    """Read a pack whose compression and checksums are whole: what lies behind them is met."""
+    _pack(lzma.compress(_with_checksums(data), preset=0), folder)
+
+
+def _with_checksums(data: bytes) -> bytes:
+    """Return a tar archive in which the heads of files have the checksums that they need."""
+    blocks, at = bytearray(data), 0
+    while at + 512 <= len(blocks) and any(blocks[at : at + 512]):
+        blocks[at + 148 : at + 156] = b" " * 8
+        blocks[at + 148 : at + 156] = b"%06o\0 " % sum(blocks[at : at + 512])
+        digits = bytes(blocks[at + 124 : at + 135])
+        size = int(digits, 8) if re.fullmatch(rb"[0-7]{1,11}", digits) else 0
+        at += 512 + -(-size // 512) * 512
+    return bytes(blocks)
 
 
 def _crate_zip(data: bytes, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sizebook.probes.base import QuietProbe, Sample, Unavailable
@@ -29,6 +30,7 @@ _COLUMNS = {
 }
 """Our metric and the column of ``show stat`` (HAProxy management guide, section 9.1)."""
 
+_COUNT = re.compile(r"[0-9]{1,20}")
 
 _ROWS = {"BACKEND": "all", "FRONTEND": "clients"}
 
@@ -57,9 +59,10 @@ class BalancerProbe(QuietProbe):
         for name, row in rows.items():
             label = _ROWS.get(name, name)
             for metric, column in _COLUMNS.items():
-                if row.get(column):
-                    value = float(row[column])
-                    samples.append(Sample(self._source, f"{metric}/{label}", value))
+                if said := row.get(column):
+                    if _COUNT.fullmatch(said) is None:
+                        raise Unavailable(f"{self._source}: {column} of {name} is {said[:40]!r}")
+                    samples.append(Sample(self._source, f"{metric}/{label}", float(said)))
             up = float(row["status"].startswith(("UP", "OPEN")))
             samples.append(Sample(self._source, f"balancer_up/{label}", up))
         return samples

@@ -25,6 +25,8 @@ from sizebook.store.bundles import verify_file
 
 LOG = "logs/balancer-1.log"
 _MOST_BYTES = 64 << 20
+_FARTHEST_NS = 2**62
+"""Times of other centuries do not fit into a column."""
 _TIMED = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}[+-]\d\d:\d\d) (.*)$")
 _REQUEST = re.compile(
     r"^request (\S{4}) (-?\d{1,3}) retries=(\+?)(\d{1,4}) node=(\S{1,40}) ms=(\d{1,9}) "
@@ -96,10 +98,15 @@ def _lines(bundle: Bundle) -> Iterator[tuple[int, str]]:
     execution = bundle.record.execution
     for line in text.splitlines():
         if found := _TIMED.match(line):
-            seconds = datetime.fromisoformat(found[1])
+            try:
+                seconds = datetime.fromisoformat(found[1])
+            except ValueError:  # the form of a time, such as 25:00, and none
+                continue
             whole_ns = int(seconds.replace(microsecond=0).timestamp()) * 1_000_000_000
             wall_ns = whole_ns + seconds.microsecond * 1000
-            yield execution.monotonic_ns + wall_ns - execution.wall_ns, found[2]
+            at_ns = execution.monotonic_ns + wall_ns - execution.wall_ns
+            if abs(at_ns) < _FARTHEST_NS:
+                yield at_ns, found[2]
 
 
 def _read(path: Path) -> str:

@@ -55,6 +55,9 @@ backend nodes
 error-limit 3 on-error mark-down{lost}
 """
 
+_NEEDED = ("pxname", "svname", "status", "scur")
+"""Columns of HAProxy's counters without which they tell nothing."""
+
 
 @dataclass
 class Balancer:
@@ -85,10 +88,17 @@ class Balancer:
     def counters(self) -> dict[str, dict[str, str]]:
         """Return what the balancer counts, by server name, FRONTEND and BACKEND included.
 
-        Columns as in HAProxy's management guide, section 9.1. Raises OSError if it does not answer.
+        Columns as in HAProxy's management guide, section 9.1. Raises OSError if it does not answer,
+        or with something else than that table.
         """
         lines = self.ask("show stat").removeprefix("# ")
-        rows = csv.DictReader(io.StringIO(lines))
+        table = csv.DictReader(io.StringIO(lines), restval="")
+        try:
+            rows = list(table)
+        except csv.Error as error:
+            raise OSError(f"an answer that is no table ({error})") from error
+        if lacking := [name for name in _NEEDED if name not in (table.fieldnames or ())]:
+            raise OSError(f"a table of counters without {', '.join(lacking)}")
         return {row["svname"]: row for row in rows if row["pxname"] in ("nodes", "clients")}
 
     def drain(self, node: str) -> None:
@@ -109,7 +119,10 @@ class Balancer:
 
     def under_way(self, node: str) -> int:
         """Return how many requests a node has that it has not answered. OSError if nobody knows."""
-        return int(self.counters()[node]["scur"])
+        try:
+            return int(self.counters()[node]["scur"])
+        except (KeyError, ValueError) as error:
+            raise OSError(f"a table of counters without sessions of {node}") from error
 
     def _order(self, words: str) -> None:
         """Give an order; TrialError if it is not taken."""
@@ -137,7 +150,7 @@ class Balancer:
             client.settimeout(2.0)
             client.connect(str(self.admin))
             client.sendall(words.encode() + b"\n")
-            return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+            return b"".join(iter(lambda: client.recv(65536), b"")).decode(errors="replace")
 
 
 def find_program() -> str:

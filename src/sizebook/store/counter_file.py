@@ -81,6 +81,8 @@ class _Told(NamedTuple):
         words = self.host, self.source, self.metric
         if not all(isinstance(word, str) for word in words):
             raise ValueError("names that are none")
+        for word in words:
+            word.encode()  # half a surrogate pair, which JSON can name, is in no table
         return words
 
 

@@ -16,6 +16,7 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from sizebook.model.bundle import FileRecord
 from sizebook.model.errors import BundleError
@@ -27,9 +28,13 @@ from sizebook.store.log_columns import LogError, read_columns, write_columns
 from sizebook.store.plain_files import read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
 MOST_UNPACKED_BYTES = 512 * 2**20
 _MOST_FILES = 100_000
 _MOST_MEMORY = 256 * 2**20
+_CHUNK = 2**16
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}]
 """Text and chance: a byte tells something of the one after it, and its address nothing."""
@@ -115,22 +120,52 @@ def read_pack(archive: Path) -> dict[str, bytes]:
 def unpack(archive: Path, into: Path) -> None:
     """Write the files of a pack below a folder, which must not be there yet.
 
-    Raises BundleError for anything but plain files with plain names, and for more of them, or of
-    their bytes, than a pack may hold.
+    Raises BundleError for anything but plain files with plain names, each once, and for more of
+    them, or of their bytes, than a pack may hold.
     """
     into.mkdir(parents=True)
     for name, data in _entries(archive):
         path = into / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("xb")
+        except (FileExistsError, NotADirectoryError) as error:
+            raise _refused(archive, f"{name[:100]!r}, which is there already") from error
+        with file:
             file.write(data)
+
+
+class _Unpacked(io.RawIOBase):
+    """What an xz file holds, unpacked within ``_MOST_MEMORY``.
+
+    How much memory that takes is for the file to say, up to 4 GiB; ``lzma.open`` grants it all.
+    """
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Buffer, /) -> int:
+        room = memoryview(into).cast("B")
+        data = b""
+        while not data and not self._unpacker.eof:
+            more = self._packed.read(_CHUNK) if self._unpacker.needs_input else b""
+            if self._unpacker.needs_input and not more:
+                raise EOFError("an archive that ends too early")
+            data = self._unpacker.decompress(more, len(room))
+        room[: len(data)] = data
+        return len(data)
 
 
 def _entries(archive: Path) -> Iterator[tuple[str, bytes]]:
     total = 0
     try:
         with (
-            lzma.open(archive) as source,
+            archive.open("rb") as packed,
+            io.BufferedReader(_Unpacked(packed)) as source,
             tarfile.open(fileobj=source, mode="r|", format=tarfile.USTAR_FORMAT) as opened,
         ):
             for number, entry in enumerate(opened):
