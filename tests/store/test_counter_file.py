@@ -179,3 +179,11 @@ def test_no_json_is_refused(data):
     """Files that hold no object at all."""
     with pytest.raises(TableError):
         read_series(data)
+
+
+def test_half_a_letter_is_no_name():
+    """JSON can name half of a surrogate pair, which no table can hold."""
+    data = write_counters(rows_of({"ticks_s": TICKS}))
+    assert b'"ticks_s"' in data
+    with pytest.raises(TableError, match="surrogates"):
+        read_series(data.replace(b'"ticks_s"', b'"\\ud800"'))
