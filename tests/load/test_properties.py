@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +65,7 @@ def read_in(pieces):
 def test_an_answer_is_the_same_however_it_is_split(data, cuts):
     """Byte by byte, in pieces, or up to its end at once: status, head and body, or the refusal."""
     bounds = [0, *sorted({cut for cut in cuts if cut < len(data)}), len(data)]
-    pieces = [data[a:b] for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+    pieces = [data[a:b] for a, b in itertools.pairwise(bounds) if a < b]
     whole = read_in([data] if data else [])
     assert read_in(pieces) == whole
     assert read_in([data[at : at + 1] for at in range(len(data))]) == whole

@@ -35,7 +35,7 @@ def test_memory_beyond_the_bound_is_refused(tmp_path, monkeypatch):
     pack(tmp_path / "pack", {"a/b": b"hello"})
     assert read_pack(tmp_path / "pack") == {"a/b": b"hello"}
     monkeypatch.setattr(packs, "_MOST_MEMORY", 2**20)
-    with pytest.raises(BundleError, match="[Mm]emory"):
+    with pytest.raises(BundleError, match=r"[Mm]emory"):
         read_pack(tmp_path / "pack")
 
 

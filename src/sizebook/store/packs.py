@@ -183,6 +183,9 @@ def _entries(archive: Path) -> Iterator[tuple[str, bytes]]:
                     data = read_columns(data, MOST_UNPACKED_BYTES - total)
                     total += len(data)
                 yield name, data
+            # To the end, where the check over all of it stands; the tar is padded to records.
+            if len(source.read(tarfile.RECORDSIZE + 1)) > tarfile.RECORDSIZE:
+                raise _refused(archive, "more behind its last file")
     except LogError as error:
         raise _refused(archive, str(error)) from error
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
