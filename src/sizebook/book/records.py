@@ -52,6 +52,10 @@ def read_records(notebook: Path) -> dict[str, Record]:
     return _read_cached(str(notebook), notebook.stat().st_mtime_ns)
 
 
+_OTHER_FORM = (KeyError, TypeError, AttributeError)
+"""What reading JSON of another form than a notebook's raises."""
+
+
 @functools.lru_cache(maxsize=64)
 def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
     del mtime_ns  # a changed file is another cache entry
@@ -59,19 +63,23 @@ def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
         data = read_plain(Path(path), MOST_BYTES, follow=True)
         if len(data) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES:,} bytes")
-        cells = json.loads(data)["cells"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        return _by_key(json.loads(data)["cells"], Path(path).name)
+    except (OSError, ValueError, RecursionError, *_OTHER_FORM) as error:
         raise UserError(
-            found=f"{Path(path).name} is not a readable notebook ({error})",
+            found=f"{Path(path).name} is not a readable notebook ({error!r:.200})",
             expected="an executed notebook in Jupyter's format",
             next_step="delete it and run its chapter again",
         ) from error
+
+
+def _by_key(cells: list[dict[str, Any]], name: str) -> dict[str, Record]:
+    """Return the records by key; one of ``_OTHER_FORM`` for cells that are none of a notebook's."""
     records: dict[str, Record] = {}
     for record in _walk(cells):
         known = records.get(record.key)
         if known and not _same_number(known, record):
             raise UserError(
-                found=f"{Path(path).name} publishes two different results as {record.key!r}",
+                found=f"{name} publishes two different results as {record.key!r}",
                 expected="each key once in a chapter",
                 next_step="give one of them another key in the notebook",
             )
