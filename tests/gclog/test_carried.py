@@ -4,8 +4,8 @@ import re
 
 import pytest
 import witness
-from fuzz import CARRIERS, OTHER, docker, docker_parts
 
+from fuzz import CARRIERS, OTHER, docker, docker_parts
 from sizebook.gclog import GcLogError, decoding, read_gc_log, summarise
 
 WHOLE = witness.recorded("g1-17")

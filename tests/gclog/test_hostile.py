@@ -5,10 +5,10 @@ import re
 import subprocess
 import sys
 
-import fuzz
 import pytest
 import witness
 
+import fuzz
 from sizebook.gclog import GcLogError, advise, decoding, read_gc_log, summarise
 
 SAMPLES = {name: witness.recorded(name) for name in ("g1-17", "zgc-25", "genshen-25", "serial-25")}
