@@ -126,7 +126,7 @@ def frame_of(values: dict[str, list[float]]) -> pl.DataFrame:
 
 def trials_of(frame: pl.DataFrame) -> list[Any]:
     """Return stand-ins for the trials behind the frame, all of one machine and build."""
-    prints = SimpleNamespace(machine="m", stack="s", locustfile="l", capture_version=1)
+    prints = SimpleNamespace(machine="m", stack="s", locustfile="l", capture_version=1, data={})
     trial = SimpleNamespace(profile="quick", load=SimpleNamespace(locustfile="x.py", arrivals=None))
     record = SimpleNamespace(trial=trial, fingerprints=prints, generator=None)
     return [

@@ -136,11 +136,13 @@ def _formulas(wide: pl.DataFrame) -> dict[str, pl.Expr]:
         there = [pl.col(metric).diff() for metric in metrics if metric in wide.columns]
         return pl.sum_horizontal(there) if there else missing
 
+    busy, whole = rise(*_BUSY), rise(*_BUSY, *_IDLE)
     faults = rise("major_faults") + rise("swap_out_bytes") / _PAGE_BYTES
     ram = pl.col("memory_available_bytes") / 1e6 if "memory_available_bytes" in wide else missing
     return {
         "paging_pages_per_s": faults / seconds,
         "disk_queue_length_requests": rise("disk_wait_s", "disk_flush_s") / seconds,
-        "cpu_percent": 100 * rise(*_BUSY) / rise(*_BUSY, *_IDLE),
+        # Between two readings a moment apart, the kernel's clock may not have ticked.
+        "cpu_percent": pl.when(whole > 0).then(100 * busy / whole),
         "available_ram_mb": ram,
     }
