@@ -21,6 +21,10 @@ pytest_plugins = ["tests.needs", "tests.lanes"]
 # the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A make that a test runs is nobody's part, whatever started the tests.
+for given_by_make in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(given_by_make, None)
+
 # Nothing that tests measure is to be believed, so that they need not wait for each other.
 os.environ[NOT_ALONE] = "1"
 

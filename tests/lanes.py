@@ -34,6 +34,8 @@ FIRST = (
 )
 """Pieces and folders that take longest; all others come behind them."""
 SLOWEST = 20
+LAST_LINES = 12
+"""Of a failure, told at once; all of it stands at the end."""
 
 
 def piece_of(path: str) -> str:
@@ -86,6 +88,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
         item.user_properties.append(("cpu_s", round(now - float(str(began)), 3)))
         item.config._cpu_s = now  # type: ignore[attr-defined]
     return (yield)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Tell of each failure when it happens: whoever ends a long run early knows what failed."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        lines = str(report.longrepr).rstrip().splitlines()[-LAST_LINES:]
+        print(f"\n{report.outcome} {report.when} {report.nodeid}", *lines, sep="\n  ", flush=True)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

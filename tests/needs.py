@@ -96,7 +96,7 @@ OF: dict[str, tuple[str, ...]] = {
     "hosts/test_uml.py": ("root",),
     "hosts/test_wires.py": ("root",),
     "java": ("database", "jvm"),
-    "lab/test_modes.py": ("root",),
+    "lab/test_modes.py": ("measure", "root"),
     "load/@generator": ("measure",),
     "load/@own": ("measure",),
     "load/test_data_files.py": ("measure",),

@@ -167,6 +167,10 @@ def write_template(root: Path, change: Callable[[str], str] = str) -> None:
     nbformat.write(notebook, root / "notebooks" / "10-tiny.ipynb")
 
 
+COMMANDS = (CommandRun(name="app-1", command=("java", "-Xmx256m"), exit_code=None),)
+"""Of the deployment of ``formats_spec``."""
+
+
 def formats_spec(
     name: str, replicate: int, chapter: str = "tiny", profile: ProfileName = "quick"
 ) -> TrialSpec:
@@ -207,7 +211,7 @@ def write_trial(
             "started_utc": started,
             "session": f"session-{replicate}",
             "position": position,
-            "commands": (CommandRun(name="app-1", command=("java", "-Xmx256m"), exit_code=None),),
+            "commands": COMMANDS,
         }
     )
     record = draft.record.model_copy(

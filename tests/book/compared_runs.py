@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from audited_book import REPLICATES, SERVICE_NS, formats_spec, write_template
+from audited_book import COMMANDS, REPLICATES, SERVICE_NS, formats_spec, write_template
 from sample_book import PROJECT
 from synthetic_bundles import BEGIN, closed_rows, counter_rows, write_synthetic
 
@@ -134,6 +134,7 @@ def _write_trial(
             "started_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
             "session": f"session-{replicate}",
             "position": position,
+            "commands": COMMANDS,
         }
     )
     record = draft.record.model_copy(

@@ -435,7 +435,7 @@ def test_what_must_not_be_published_leaves_the_round_as_it_was(
         patched.setattr(publishing, "MOST_PUBLISHED_BYTES", size)
         publishing.publish(project, [tiny], NAME, key=key)
     publishing.publish(project, [tiny], f"{NAME}-b")
-    assert [path.name for path in list_rounds(project)] == [f"{NAME}-b", NAME]
+    assert [each.name for each in find_rounds(project)] == [f"{NAME}-b", NAME]
 
 
 def test_damage_and_smoke_are_refused(measured, tmp_path):

@@ -67,7 +67,7 @@ def _hang(data: bytes, _) -> None:
 
 def _grow(data: bytes, _) -> None:
     if b"7" in data:
-        bytearray(hunting.MEMORY_BYTES + 2**20)
+        bytearray(2 * hunting.MEMORY_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def _hunted_in_a_fork(monkeypatch, tmp_path, bad) -> list[Catch]:
     import os
     import subprocess
 
-    monkeypatch.setattr(hunting, "CPU_S", 0.3)
+    monkeypatch.setattr(hunting, "CPU_S", 1.0)
     monkeypatch.setitem(PARSERS, "made-up", Parser(bad))
     (tmp_path / "corpus" / "made-up").mkdir(parents=True)
     for number in range(9):

@@ -84,6 +84,16 @@ def test_what_the_machine_does_not_count_is_missing(make_bundle: Any) -> None:
             assert machine_course.change_share(name)(bundle) is None
 
 
+def test_two_readings_within_one_tick_tell_nothing_of_the_cpu(make_bundle: Any) -> None:
+    """As when a busy machine delays one reading: unknown, and drawn without it; never NaN."""
+    still = {name: lambda t, of=of: of(t if t != 6 else 5) for name, of in BUSY.items()}
+    bundle = make_bundle(readings=readings(still), deployment=ON_CPU_0)
+    shares = machine_course.machine_course(bundle)["cpu_percent"].to_list()
+    assert shares.count(None) == 1
+    assert [share for share in shares if share is not None] == pytest.approx([30.0] * 9)
+    assert machine_course.machine("cpu_percent")(bundle) == pytest.approx(30.0)
+
+
 def test_reported_statistics_are_those_of_the_tables() -> None:
     """Six layouts of the second and third table; the first row as printed."""
     found = machine_views.reported_statistics(

@@ -84,7 +84,7 @@ def change_share(quantity: str) -> Measure:
     """
 
     def measure(bundle: Bundle) -> float | None:
-        found = trend(machine_course(bundle)[quantity].to_numpy().astype(float))
+        found = trend(machine_course(bundle)[quantity].drop_nulls().to_numpy().astype(float))
         if found.p is None:
             return None
         return 0.0 if found.p > SIGNIFICANT else found.change_share
