@@ -57,7 +57,7 @@ LOCKED = ("time:[", "user:[")
 """How the name of what a measurement locks begins: a namespace of the kernel."""
 FIRST_WORDS = 12
 """Of a command line: among them is the program, even where others (``unshare -U``) start it."""
-LOOK_EVERY_S = 0.1
+LOOK_EVERY_S = 1.0
 
 OF: dict[str, tuple[str, ...]] = {
     "@audited_root": ("site",),
