@@ -34,6 +34,8 @@ FIRST = (
     "fuzz",
 )
 """Pieces and folders that take longest; all others come behind them."""
+LONG, LONG_S = ("chapters", "java"), 4500
+"""Folders, and what one of their tests may take with what it starts from."""
 GIVE_WAY = 5
 """Niceness of the processes that have other pieces than the first."""
 SLOWEST = 20
@@ -74,7 +76,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes longest first, where several processes share the work."""
+    """Put what takes longest first, where several processes share the work.
+
+    What runs every chapter, or all tests in Java, before a test begins may take that long.
+    """
+    for item in items:
+        if below_tests(item.nodeid).partition("/")[0] in LONG:
+            item.add_marker(pytest.mark.timeout(LONG_S))
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: rank(below_tests(item.nodeid)))
 

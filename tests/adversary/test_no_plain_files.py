@@ -103,6 +103,7 @@ PLACES = {
     "table": "data/runs/tiny/{bundle}/requests.parquet",
     "added": "data/runs/tiny/{bundle}/more",
     "reported": "data/reported/claims.csv",
+    "template": "notebooks/10-tiny.ipynb",
 }
 
 
@@ -111,7 +112,7 @@ PLACES = {
     [*((place, "pipe") for place in PLACES), ("page", "device"), ("record", "link to a pipe")],
 )
 def test_the_audit_finds_it_and_goes_on(untouched, tmp_path, place, kind):
-    """As a page, a record, a table, a file beside them, or a table of the reports."""
+    """As a page, a record, a table, a file beside them, a table of reports, a template."""
     book = shutil.copytree(untouched, tmp_path / "book", symlinks=True)
     bundle = min((book / "data" / "runs" / "tiny").iterdir()).name
     path = book / PLACES[place].format(bundle=bundle)

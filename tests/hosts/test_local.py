@@ -69,8 +69,26 @@ def test_threads_of_another_priority_are_let_go_again(host, tmp_path, way, nice)
     else:
         assert wait_until(lambda: len(priorities()) == 2)
     host.let_go(process)
-    assert priorities() == [0, 0]
+    assert priorities() == [os.nice(0), os.nice(0)]
     host.stop(process)
+
+
+def test_who_was_told_to_give_way_can_let_go():
+    """An ordinary user may not go back to the priority that others have: ``nice make book``."""
+    code = """
+import concurrent.futures  # a thread tries it, and nothing is read after setuid
+import os
+from sizebook.hosts import priority
+os.nice(3)
+if os.geteuid() == 0:
+    os.setuid(65534)
+print(priority.change(os.getpid(), "", priority.LAST))
+priority.restore(os.getpid())
+print(os.getpriority(os.PRIO_PROCESS, os.getpid()) - os.nice(0))
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False", "0"], done.stderr
 
 
 def test_missing_programs_and_cpus_are_clear_messages(host, tmp_path):

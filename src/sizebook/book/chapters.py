@@ -66,7 +66,8 @@ def find_chapters(root: Path) -> list[Chapter]:
 
     Raises UserError for a notebook that does not say what it is, and for an id used twice.
     """
-    chapters = [_read_chapter(path) for path in sorted((root / "notebooks").glob("*.ipynb"))]
+    notebooks = (path for path in (root / "notebooks").glob("*.ipynb") if path.is_file())
+    chapters = [_read_chapter(path) for path in sorted(notebooks)]
     by_id: dict[str, Chapter] = {}
     for chapter in chapters:
         other = by_id.setdefault(chapter.id, chapter)

@@ -167,7 +167,7 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
         for folder in dict.fromkeys(bundles)
         for file in _list_files(folder)
     ]
-    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.exists()]
+    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.is_file()]
     placed = [found] if (found := inventory_fingerprint()) else []
     return hash_json([dict(parameters), hashes, listing, *placed])
 

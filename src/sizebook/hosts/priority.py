@@ -33,13 +33,15 @@ def change(pid: int, names: str, nice: int) -> bool:
 
 
 def restore(pid: int) -> None:
-    """Give all threads of a process the usual priority again."""
+    """Give all threads of a process the usual priority again: that of this process (``nice``)."""
+    usual = os.getpriority(os.PRIO_PROCESS, os.getpid())
     seen: set[int] = set()
     while rest := set(_threads(pid)) - seen:  # one may be started by one held back
         for thread in rest:
-            with contextlib.suppress(ProcessLookupError):
-                if os.getpriority(os.PRIO_PROCESS, thread) != 0:
-                    os.setpriority(os.PRIO_PROCESS, thread, 0)
+            # whoever may not raise a priority has lowered none, see change
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getpriority(os.PRIO_PROCESS, thread) != usual:
+                    os.setpriority(os.PRIO_PROCESS, thread, usual)
         seen |= rest
 
 
@@ -67,4 +69,4 @@ def _lower_and_raise() -> bool:
         os.setpriority(os.PRIO_PROCESS, own, before)
     except OSError:
         return False
-    return before <= 0
+    return True

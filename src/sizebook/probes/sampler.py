@@ -202,7 +202,9 @@ class Sampler:
     def _run_quietly(self, asked: str) -> None:
         if hasattr(os, "setpriority") and sys.platform == "linux":
             # On Linux the priority is a thread's; elsewhere it would be the whole harness's.
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            own = threading.get_native_id()
+            lower = max(NICENESS, os.getpriority(os.PRIO_PROCESS, own))
+            os.setpriority(os.PRIO_PROCESS, own, lower)
         self.run(asked)
 
     def _read(self, probe: Probe) -> None:

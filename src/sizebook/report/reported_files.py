@@ -24,6 +24,7 @@ from sizebook.model.errors import UsageError, UserError
 from sizebook.model.reported import Measurement, Parameter, ReportedClaim
 from sizebook.report.evidence import EvidenceFile
 from sizebook.store import Project, find_project
+from sizebook.store.plain_files import read_plain
 
 Row = Measurement | Parameter | ReportedClaim
 
@@ -40,6 +41,7 @@ _COLUMNS = {
     "claims": "claim_id source source_file locator scenario statement left right metric relation "
     "reported_ratio reported_basis transferable",
 }
+_MOST_BYTES = 2**25
 _MANY = 3
 _SHOWN_LETTERS = 80
 
@@ -82,7 +84,12 @@ def evidence_files(*tables: str, project: Project | None = None) -> tuple[Eviden
 @functools.lru_cache(maxsize=12)
 def _read_checked(table: str, path: Path, mtime_ns: int, size: int) -> ReportedTable:
     del mtime_ns, size  # a changed file is another cache entry
-    content = path.read_bytes()
+    try:
+        content = read_plain(path, _MOST_BYTES, follow=True)
+    except OSError as error:
+        raise _refused(table, f"cannot be read ({error.strerror})", "a file") from error
+    if len(content) > _MOST_BYTES:
+        raise _refused(table, f"has more than {_MOST_BYTES:,} bytes", "a table of a report")
     rows = tuple(_check_rows(table, content))
     texts = [row.model_dump() for row in rows]
     schema = {
