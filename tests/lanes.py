@@ -1,8 +1,7 @@
 """How the suite is spread over processes, and where its time went.
 
 Modules are handed out whole, those that take longest first, so that none is waited for at the end.
-All that measure chapters share one copy of the project, and are one piece, which takes longest and
-waits often: the other processes give way to it. Behind the tests stand
+All that measure chapters share one copy of the project, and are one piece. Behind the tests stand
 each lane's time, by folder, and the twenty slowest tests.
 """
 
@@ -36,8 +35,6 @@ FIRST = (
 """Pieces and folders that take longest; all others come behind them."""
 LONG, LONG_S = ("chapters", "java"), 4500
 """Folders, and what one of their tests may take with what it starts from."""
-GIVE_WAY = 5
-"""Niceness of the processes that have other pieces than the first."""
 SLOWEST = 20
 LAST_LINES = 12
 """Of a failure, told at once; all of it stands at the end."""
@@ -85,13 +82,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(LONG_S))
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: rank(below_tests(item.nodeid)))
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let a process that has another piece than the longest give way to it."""
-    is_first = piece_of(below_tests(item.nodeid)) == FIRST[0]
-    if "PYTEST_XDIST_WORKER" in os.environ and not is_first and os.nice(0) < GIVE_WAY:
-        os.nice(GIVE_WAY)
 
 
 @pytest.hookimpl(wrapper=True)

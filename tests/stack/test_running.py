@@ -1,7 +1,11 @@
 """Real deployments: started, waited for, stopped; what goes wrong is said in one line."""
 
+import os
+import shutil
 import signal
 import socket
+import subprocess
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -187,3 +191,19 @@ def test_the_other_way_to_give_up_root_works_too(build, host, tmp_path, monkeypa
         import shutil
 
         shutil.rmtree(state)
+
+
+def test_only_what_a_killed_run_left_is_removed(tmp_path, monkeypatch):
+    """However long a server of another run takes to start, its folder stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    ordinary = postgres.PostgresBinaries(tmp_path, "15.1", "system", (), None)
+    own = postgres.socket_folder(ordinary)
+    left = own.rename(own.with_name(own.name.replace(str(os.getpid()), str(ended.pid))))
+    own = postgres.socket_folder(ordinary)
+    young = Path(shutil.copytree(left, f"{left}-young"))
+    for folder in (own, left):
+        os.utime(folder, (1e9, 1e9))
+    postgres.remove_socket_folders()
+    assert own.exists() and young.exists() and not left.exists()

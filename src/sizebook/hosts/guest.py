@@ -195,7 +195,7 @@ class GuestHost:
 
     def let_go(self, process: HostProcess) -> None:
         with contextlib.suppress(AgentRefusedError):
-            self._renice(process, "", 0)
+            self._renice(process, "", None)
 
     def facts(self) -> MachineFacts:
         told = self._line.ask("facts")
@@ -262,7 +262,7 @@ class GuestHost:
             return bool(self._renice(process, threads, nice))
         return False
 
-    def _renice(self, process: HostProcess, threads: str, nice: int) -> Any:
+    def _renice(self, process: HostProcess, threads: str, nice: int | None) -> Any:
         return self._line.ask("renice", pid=process.inner_pid, names=threads, nice=nice)
 
     def _check_cpus(self, cpus: CpuSet) -> None:

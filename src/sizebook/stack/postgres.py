@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import psycopg
 import psycopg.sql
 
@@ -202,7 +203,7 @@ def server_command(binaries: PostgresBinaries, cluster: Cluster, role: DatabaseR
 
 def socket_folder(binaries: PostgresBinaries) -> Path:
     """Return a new private folder with a path short enough for a UNIX socket."""
-    folder = Path(tempfile.mkdtemp(prefix=_SOCKETS))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SOCKETS}{os.getpid()}-"))
     if binaries.owner_uid is not None:
         os.chown(folder, binaries.owner_uid, -1)
     return folder
@@ -211,13 +212,21 @@ def socket_folder(binaries: PostgresBinaries) -> Path:
 def remove_socket_folders() -> None:
     """Remove the folders that killed runs left; one in which a server listens stays.
 
-    So does one so young that its server may not listen yet.
+    So does one whose harness is there, or that is so young that its server may not listen yet: on
+    a busy machine it may take minutes.
     """
     for folder in Path(tempfile.gettempdir()).glob(f"{_SOCKETS}*"):
-        if _age_s(folder) > _STARTING_S and not any(
-            _listens(path) for path in folder.glob(".s.PGSQL.*[0-9]")
+        if (
+            not _has_owner(folder)
+            and _age_s(folder) > _STARTING_S
+            and not any(_listens(path) for path in folder.glob(".s.PGSQL.*[0-9]"))
         ):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_owner(folder: Path) -> bool:
+    pid = folder.name.removeprefix(_SOCKETS).partition("-")[0]
+    return pid.isdigit() and psutil.pid_exists(int(pid))
 
 
 def _age_s(folder: Path) -> float:

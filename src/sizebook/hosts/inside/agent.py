@@ -221,8 +221,12 @@ class Agent:
         if not moved:
             raise ProcessLookupError(f"no process {pid}")
 
-    def do_renice(self, pid: int, names: str, nice: int) -> bool:
-        """Give the threads whose names begin so a priority; return whether there are any."""
+    def do_renice(self, pid: int, names: str, nice: int | None) -> bool:
+        """Give the threads whose names begin so a priority; return whether there are any.
+
+        None is the usual one: that of this agent.
+        """
+        nice = os.getpriority(os.PRIO_PROCESS, os.getpid()) if nice is None else nice
         found, seen = False, set[int]()
         while rest := set(senses.threads(pid)) - seen:
             for thread in rest:
