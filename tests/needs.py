@@ -57,7 +57,9 @@ LOCKED = ("time:[", "user:[")
 """How the name of what a measurement locks begins: a namespace of the kernel."""
 FIRST_WORDS = 12
 """Of a command line: among them is the program, even where others (``unshare -U``) start it."""
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = 0.1
+LOOKS_AT_NEW = 10
+"""In a row, once there is a new process; without any, every tenth time."""
 
 OF: dict[str, tuple[str, ...]] = {
     "@audited_root": ("site",),
@@ -169,9 +171,14 @@ class Watch:
                 self.seen.append(("measure", f"a lock of {path}"))
 
     def _look_on(self) -> None:
-        pause = threading.Event()
+        pause, before, left = threading.Event(), set[str](), 0
         while not pause.wait(LOOK_EVERY_S):
-            self._look()
+            now = _processes()
+            # what began a moment ago may become another program
+            left = LOOKS_AT_NEW if now - before else left - 1
+            before = now
+            if left > 0 or left % LOOKS_AT_NEW == 0:
+                self._look()
 
     def _look(self) -> None:
         for pid in _descendants():
@@ -184,19 +191,24 @@ class Watch:
                 self._note(words.split("\0"))
 
 
+def _processes() -> set[str]:
+    return {path.name for path in Path("/proc").iterdir() if path.name.isdigit()}
+
+
 def _descendants() -> Iterator[int]:
     """Give the ids of all processes that this one started, and of those that they started."""
-    due = [os.getpid()]
-    while due:
-        pid = due.pop()
+    children: dict[int, list[int]] = {}
+    for name in _processes():
         try:
-            tasks = list(Path(f"/proc/{pid}/task").iterdir())
-            texts = [(task / "children").read_text() for task in tasks]
+            parent = Path(f"/proc/{name}/stat").read_text(errors="replace").rpartition(")")[2]
         except OSError:
             continue
-        children = [int(child) for text in texts for child in text.split()]
-        yield from children
-        due += children
+        children.setdefault(int(parent.split()[1]), []).append(int(name))
+    due = [os.getpid()]
+    while due:
+        own = children.get(due.pop(), [])
+        yield from own
+        due += own
 
 
 WATCH = Watch()

@@ -103,7 +103,6 @@ PLACES = {
     "table": "data/runs/tiny/{bundle}/requests.parquet",
     "added": "data/runs/tiny/{bundle}/more",
     "reported": "data/reported/claims.csv",
-    "template": "notebooks/10-tiny.ipynb",
 }
 
 
@@ -112,7 +111,7 @@ PLACES = {
     [*((place, "pipe") for place in PLACES), ("page", "device"), ("record", "link to a pipe")],
 )
 def test_the_audit_finds_it_and_goes_on(untouched, tmp_path, place, kind):
-    """As a page, a record, a table, a file beside them, a table of reports, a template."""
+    """As a page, a record, a table, a file beside them, a table of reports."""
     book = shutil.copytree(untouched, tmp_path / "book", symlinks=True)
     bundle = min((book / "data" / "runs" / "tiny").iterdir()).name
     path = book / PLACES[place].format(bundle=bundle)
@@ -121,3 +120,13 @@ def test_the_audit_finds_it_and_goes_on(untouched, tmp_path, place, kind):
     report = audit(book)
     assert report.number_of("error") > 0
     assert report.counts()["bundles"].checked >= 5
+
+
+def test_a_template_that_is_a_pipe_is_told(untouched, tmp_path):
+    """Its chapter is not left out in silence, and nobody waits for a writer."""
+    book = shutil.copytree(untouched, tmp_path / "book", symlinks=True)
+    path = book / "notebooks" / "10-tiny.ipynb"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match="a named pipe"):
+        audit(book)

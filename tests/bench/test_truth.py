@@ -51,8 +51,8 @@ def test_recorded_percentiles_bear_law_and_freeze(rig, monkeypatch):
 
     run, offsets, timeline = asked_again(
         trial,
-        lambda found: all(row.recorded_us >= row.answered_us for row in found[0].rows),
-        "the server read requests in another order than they were sent, or a delay is too short",
+        lambda found: found[0].contradictions == 0,
+        "the server read requests in another order than they were sent",
     )
     begin_ns, end_ns = timeline.freeze_ns
     assert end_ns - begin_ns >= 500_000_000
@@ -61,6 +61,7 @@ def test_recorded_percentiles_bear_law_and_freeze(rig, monkeypatch):
         assert not ((times > begin_ns) & (times < end_ns)).any()
     assert run.requests == 100
     for row in run.rows:
+        assert row.recorded_us >= row.answered_us
         assert row.recorded_us > 0
     assert run.rows[-1].computed_us > 400_000
     assert run.rows[-1].recorded_us > 400_000

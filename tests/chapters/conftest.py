@@ -1,16 +1,14 @@
 """A copy of the project in which chapters are measured, so that tests leave nothing behind."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.working_copy import ROOT, copy_project
 
 from sizebook.book.chapters import find_chapters, get_chapter
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Copy:
@@ -83,12 +81,7 @@ class Measured(Copy):
 
 def make_copy(folder: Path, kind=Copy) -> Copy:
     """Copy what git tracks, and link what set-up made: the stack's build, unpacked programs."""
-    command = ["git", "ls-files", "-co", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in names.splitlines():
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    copy_project(folder)
     (folder / ".sizebook").mkdir()
     for made in ("stack/target", ".sizebook/programs"):
         (folder / made).symlink_to(ROOT / made)

@@ -67,7 +67,7 @@ def _hang(data: bytes, _) -> None:
 
 def _grow(data: bytes, _) -> None:
     if b"7" in data:
-        bytearray(2 * hunting.MEMORY_BYTES)
+        bytearray(hunting.MEMORY_BYTES + 2**26)
 
 
 @pytest.mark.parametrize(

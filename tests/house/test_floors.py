@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.working_copy import project_files
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "sizebook"
@@ -83,13 +84,6 @@ def test_starting_takes_no_longer_than_it_must():
     assert done.stdout == "set()\n"
 
 
-def tracked_files() -> list[Path]:
-    """Return the files that git tracks, or would if they were added."""
-    command = ["git", "ls-files", "-co", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
-
-
 def test_nothing_names_a_machine_or_a_download_address():
     """Paths of one machine and hosts of package registries have no place in the tree."""
     words = ["/wo" + "rk/", "/fa" + "rm/", "pypi" + ".org", "files.python" + "hosted", "npm" + "js"]
@@ -98,7 +92,7 @@ def test_nothing_names_a_machine_or_a_download_address():
     own = Path(__file__).resolve()
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in tracked_files()
+        for path in (ROOT / name for name in project_files())
         if path != own and path.suffix not in (".parquet", ".png", ".hlog", ".ico")
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
         if pattern.search(line)

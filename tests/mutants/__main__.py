@@ -11,17 +11,19 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.own_environment import PROJECT, install
+from tests.own_environment import install
+from tests.working_copy import copy_project
 
 AREAS = ("checks", "gclog", "load", "stats", "store")
 """Folders of ``src/sizebook`` and of ``tests``."""
+NOTICED = ("killed", "incompetent")
+"""Outcomes of a mutant that the tests noticed: one failed, or the code no longer ran."""
 LONGEST_S = 300.0
 """That the tests may take on one mutant; one that hangs them is noticed."""
 
@@ -43,24 +45,28 @@ def main() -> int:
         found = sample(area, given.number, given.seed)
         (given.keep / f"{area}.json").write_text(json.dumps(found, indent=1) + "\n")
         counts = Counter(one["outcome"] for one in found)
-        killed = len(found) - counts["survived"]
+        killed = sum(counts[outcome] for outcome in NOTICED)
         print(f"{area}: {killed} of {len(found)} mutants killed", flush=True)
         for one in found:
-            if one["outcome"] == "survived":
-                print(f"  survived in {one['module']}:{one['line']}\n{one['diff']}")
+            if one["outcome"] not in NOTICED:
+                print(f"  {one['outcome']} in {one['module']}:{one['line']}\n{one['diff']}")
         few |= killed < given.least * len(found)
     return int(few)
 
 
 def sample(area: str, number: int, seed: int) -> list[dict[str, str | int]]:
-    """Return the mutants that were tried: ``module``, ``line``, ``outcome``, ``diff``."""
+    """Return the mutants that were tried: ``module``, ``line``, ``outcome``, ``diff``.
+
+    Raises CalledProcessError where the tests fail without any change: all would seem noticed.
+    """
     python = install("mutants")
     with tempfile.TemporaryDirectory(prefix="sizebook-mutants-") as folder:
         copy = Path(folder) / "project"
-        _copy_project(copy)
+        copy_project(copy)
         paths = os.pathsep.join((str(copy / "src"), str(copy)))
         environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         tests = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", f"tests/{area}"]
+        subprocess.run(tests, cwd=copy, env=environment, stdout=subprocess.DEVNULL, check=True)
         settings = {
             "module-path": f"src/sizebook/{area}",
             "timeout": LONGEST_S,
@@ -75,15 +81,6 @@ def sample(area: str, number: int, seed: int) -> list[dict[str, str | int]]:
         )
     found: list[dict[str, str | int]] = json.loads(done.stdout)
     return found
-
-
-def _copy_project(into: Path) -> None:
-    command = ["git", "ls-files", "-co", "--exclude-standard"]
-    names = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
-    for name in names.splitlines():
-        if (PROJECT / name).is_file():
-            (into / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(PROJECT / name, into / name)
 
 
 if __name__ == "__main__":

@@ -188,8 +188,6 @@ def test_the_other_way_to_give_up_root_works_too(build, host, tmp_path, monkeypa
             postgres.create_database(cluster)
             cluster.set_password()
     finally:
-        import shutil
-
         shutil.rmtree(state)
 
 

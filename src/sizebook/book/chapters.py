@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 
 from sizebook.lab.profiles import get_profile
 from sizebook.model.errors import UsageError, UserError
+from sizebook.store.plain_files import need_plain
 
 Kind = Literal["chapter", "calibration", "page"]
 ParameterValue = str | int | float | bool | list[Any] | None
@@ -66,8 +67,7 @@ def find_chapters(root: Path) -> list[Chapter]:
 
     Raises UserError for a notebook that does not say what it is, and for an id used twice.
     """
-    notebooks = (path for path in (root / "notebooks").glob("*.ipynb") if path.is_file())
-    chapters = [_read_chapter(path) for path in sorted(notebooks)]
+    chapters = [_read_chapter(path) for path in sorted((root / "notebooks").glob("*.ipynb"))]
     by_id: dict[str, Chapter] = {}
     for chapter in chapters:
         other = by_id.setdefault(chapter.id, chapter)
@@ -146,6 +146,7 @@ def read_parameters(source: str) -> tuple[Parameter, ...]:
 
 
 def _read_chapter(path: Path) -> Chapter:
+    need_plain(path, "a notebook")
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         about = notebook["metadata"]["sizebook"]
