@@ -17,14 +17,13 @@ from typing import Any
 import pytest
 from crate_validator import (
     BASE,
-    LOCK,
     PROVENANCE,
     RECOMMENDED,
     REQUIRED,
     WORKFLOW_RUN,
     run_validator,
 )
-from sample_book import HOSTILE
+from sample_book import HOSTILE, PROJECT
 from sample_run import make_sample_run, write_trial
 
 from sizebook.book.crate.audit import audit_crate
@@ -156,7 +155,7 @@ def test_the_guard_ends_a_validator_that_would_fetch():
 
 def test_the_validators_lock_has_hashes_and_no_address():
     """The validator is pinned as the harness is."""
-    text = LOCK.read_text()
+    text = (PROJECT / "env" / "validator.lock").read_text()
     entries = [entry for entry in re.split(r"\n(?=[A-Za-z0-9])", text) if "==" in entry]
     assert all("--hash=sha256:" in entry for entry in entries)
     assert {"roc-validator==0.13.0", "rocrate==0.15.0"} <= {entry.split()[0] for entry in entries}

@@ -36,13 +36,20 @@ def measured(project):
 
 @needs_hosts
 def test_half_a_cpu_is_half_a_cpu(measured):
-    """By the counters of the control group; without a limit nothing is stopped."""
+    """By the counters of the control group; without a limit nothing is stopped.
+
+    A busy machine may leave a host less than its limit; then nothing need stop it.
+    """
     modes = set()
     for bundle in measured["rules"]:
         half = bundle.record.trial.treatment["rule"] == "half"
         used, stopped = guests.cpus_used("box")(bundle), guests.stopped_share("box")(bundle)
-        assert used is not None
-        assert (0.2 < used < 0.6 and stopped > 0) if half else not stopped
+        if half:
+            assert 0 < used < 0.6, (bundle.path.name, used, stopped)
+            assert stopped > 0 or used < 0.45, (bundle.path.name, used, stopped)
+        else:
+            assert used > 0, bundle.path.name
+            assert not stopped, (bundle.path.name, used, stopped)
         modes.add(bundle.record.trial.treatment["mode"])
     assert {"bare", "container"} <= modes
 

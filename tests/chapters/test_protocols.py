@@ -68,15 +68,20 @@ def test_a_connector_pays_what_it_says(project):
     ],
 )
 def test_a_kill_in_the_middle_loses_nothing(project, chapter, experiment, factor, killed):
-    """Node and broker were killed and started again under load; every acknowledged row is there."""
+    """Node and broker were killed and started again under load; every acknowledged row is there.
+
+    That some of them were acknowledged before the kill is made certain in ``tests/stack``: here a
+    busy machine may let none through by then.
+    """
     found = bundles(project, chapter, experiment)
     assert {one.record.trial.treatment[factor] for one in found} == killed
     for bundle in found:
         (event,) = bundle.record.execution.events
         assert event.action == "restart"
-        after = bundle.columns.only("error", "")["start_ns"]
-        assert after.min() < event.begin_ns < after.max(), "served before and after"
-        assert bundle.columns.height > bundle.columns.only("error", "").height, "some were refused"
+        served = bundle.columns.only("error", "")["start_ns"]
+        assert bundle.columns["start_ns"].min() < event.begin_ns, "under load"
+        assert event.begin_ns < served.max(), "served again"
+        assert bundle.columns.height > served.size, "some were refused"
 
 
 def test_every_way_of_xml_was_asked_for(project):

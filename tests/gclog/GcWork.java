@@ -37,6 +37,7 @@ public final class GcWork {
         recording.enable("jdk." + name).withoutThreshold().withoutStackTrace();
       }
       recording.start();
+      long beganNs = System.nanoTime(); // the clock of a log's timenanos
       work(garbage, live);
       if (words.length > 3) {
         errors = exhaust();
@@ -46,11 +47,11 @@ public final class GcWork {
       for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
         beans.put(bean.getName(), new long[] {bean.getCollectionCount(), bean.getCollectionTime()});
       }
-      long readNs = System.nanoTime(); // the clock of a log's timenanos
+      long readNs = System.nanoTime();
       recording.stop();
       recording.dump(recorded);
       try (PrintStream out = new PrintStream(file.toFile())) {
-        write(out, beans, readNs, recorded, errors);
+        write(out, beans, beganNs, readNs, recorded, errors);
       }
     } finally {
       Files.delete(recorded);
@@ -92,7 +93,12 @@ public final class GcWork {
   }
 
   private static void write(
-      PrintStream out, Map<String, long[]> beans, long readNs, Path recorded, int errors)
+      PrintStream out,
+      Map<String, long[]> beans,
+      long beganNs,
+      long readNs,
+      Path recorded,
+      int errors)
       throws Exception {
     Map<Integer, Map<String, Object>> collections = new TreeMap<>();
     int stalls = 0;
@@ -125,6 +131,7 @@ public final class GcWork {
       }
     }
     out.println("{\"java\": " + quoted(System.getProperty("java.version")) + ",");
+    out.println(" \"began_ns\": " + beganNs + ",");
     out.println(" \"read_ns\": " + readNs + ", \"out_of_memory\": " + errors + ", \"stalls\": " + stalls + ",");
     List<String> lines = new ArrayList<>();
     beans.forEach((name, n) -> lines.add(
