@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
 from sizebook.book.notebooks import run_chapter
-from sizebook.book.published import publishing, renewing
+from sizebook.book.published import publishing
 from sizebook.book.published.choosing import choose
 from sizebook.book.published.loans import lost_loans
 from sizebook.book.published.pages import made_with, take_page
@@ -44,7 +45,14 @@ from sizebook.store import Project, find_bundles, open_bundle, rounds
 from sizebook.store.counter_file import write_counters
 from sizebook.store.digest import decode, encode
 from sizebook.store.packs import pack, read_pack, unpack
-from sizebook.store.rounds import BORROWED, PAGES, find_rounds, list_rounds, open_published
+from sizebook.store.rounds import (
+    BORROWED,
+    PAGES,
+    Published,
+    find_rounds,
+    list_rounds,
+    open_published,
+)
 
 NAME = "2026-03-05"
 KEYGEN = shutil.which("ssh-keygen")
@@ -106,7 +114,8 @@ def test_of_threads_that_open_a_round_at_once_one_unpacks(published, tmp_path, m
     )
     with ThreadPoolExecutor(4) as pool:
         views = set(pool.map(lambda _: open_published(project), range(4)))
-    assert len(views) == len(unpacked) == 1
+    assert len(views) == 1
+    assert len(unpacked) == len({*unpacked}) == 2, "trials and page"
 
 
 def test_a_published_page_is_proved_by_bundles_without_rows(published, measured):
@@ -263,9 +272,9 @@ def test_a_page_is_made_again_from_published_trials(published, tmp_path):
     assert [str(each) for each in report.findings if each.severity == "error"] == []
     assert report.counts()["pages"].verified == 1
     [new] = find_rounds(project)
-    changed = {"file", "sha256", "bytes", "commit"}
+    changed = {"page", "commit"}
     one, other = (each.record.packs[0].model_dump(exclude=changed) for each in (old, new))
-    assert one == other
+    assert one == other, "the trials' pack is the very file that it was"
     after = tree(open_published(project))
     assert {name for name in after if after[name] != before[name]} == {"chapters/tiny.ipynb"}
     page = read_page(PageFile("tiny", open_published(project) / "chapters/tiny.ipynb"))
@@ -285,6 +294,60 @@ def test_a_page_is_made_again_from_published_trials(published, tmp_path):
         publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
 
 
+def test_a_round_with_page_and_trials_in_one_pack_is_read_and_renewed_apart(published, tmp_path):
+    """As version 1 had them: read and audited as ever; the next page of a chapter lies apart."""
+    project = copy(published, tmp_path)
+    [new] = find_rounds(project)
+    before = tree(open_published(project))
+    shutil.rmtree(new.folder)
+    new.folder.mkdir()
+    pack(
+        new.folder / "tiny-one.tar.xz",
+        Published(find_rounds(Project(published))[0], new.record.packs[0]).read(),
+    )
+    data = (new.folder / "tiny-one.tar.xz").read_bytes()
+    record = json.loads(new.record.model_dump_json()) | {"version": 1}
+    del record["packs"][0]["page"]
+    sum_ = hashlib.sha256(data).hexdigest()
+    record["packs"][0] |= {"file": "tiny-one.tar.xz", "sha256": sum_, "bytes": len(data)}
+    (new.folder / "round.json").write_text(json.dumps(record))
+    assert tree(open_published(project)) == before
+    assert audit_published(project).counts()["pages"].verified == 1
+
+    publishing.renew_pages(project, [get_chapter(project.root, "tiny")], NAME)
+    [apart] = find_rounds(project)
+    assert apart.record.packs[0].file == new.record.packs[0].file
+    assert apart.record.packs[0].page is not None
+    assert audit_published(project).counts()["pages"].verified == 1
+    assert not (new.folder / "tiny-one.tar.xz").exists()
+
+
+def test_page_and_trials_are_each_guarded(published, tmp_path):
+    """Either pack damaged or missing is told by name; a file in both is refused."""
+    for number, which in enumerate(("tiny-page-*", "tiny-[!p]*")):
+        project = copy(published, tmp_path / str(number))
+        (path,) = (project.published / NAME).glob(which)
+        change_bytes(path)
+        with pytest.raises(BundleError, match=f"{path.name}, which is not the file"):
+            open_published(project)
+        path.unlink()
+        [error] = [each for each in audit_published(project).findings if each.severity == "error"]
+        assert (error.rule, path.name in error.found) == ("AU701-pack", True)
+
+    project = copy(published, tmp_path / "twice")
+    [round_] = find_rounds(project)
+    trials, page = Published(round_, round_.record.packs[0]).paths
+    pack(page, {**read_pack(page), next(iter(read_pack(trials))): b""})
+    record = json.loads((round_.folder / "round.json").read_text())
+    sum_ = hashlib.sha256(page.read_bytes()).hexdigest()
+    record["packs"][0]["page"] |= {"sha256": sum_, "bytes": page.stat().st_size}
+    (round_.folder / "round.json").write_text(json.dumps(record))
+    rules = {each.rule for each in audit_published(project).findings if each.severity == "error"}
+    assert "AU701-pack" in rules
+    with pytest.raises(BundleError, match="there already"):
+        open_published(project)
+
+
 def test_a_page_is_made_again_from_the_trials_of_its_own_round(published, tmp_path):
     """A newer round that has the chapter, too, is left as it is, and gives nothing to the older."""
     project = copy(published, tmp_path)
@@ -302,7 +365,7 @@ def test_a_page_is_made_again_from_the_trials_of_its_own_round(published, tmp_pa
     publishing.renew_pages(project, [tiny], NAME)
     assert [each.record.packs[0].replicates for each in find_rounds(project)] == [5, 3]
     assert tree(folder) == before
-    (packed,) = (project.published / NAME).glob("tiny-*")
+    (packed,) = (project.published / NAME).glob("tiny-page-*")
     assert b"(made up)" in read_pack(packed)[f"{PAGES}/tiny.ipynb"]
 
 
@@ -350,9 +413,10 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
     floor, gone = (f"{BORROWED}/{name}/20260101T000000Z/a.json" for name in ("calibration", "tiny"))
     with monkeypatch.context() as patched:
         more = {floor: b"{}", gone: b"{}"}
-        patched.setattr(renewing, "read_pack", lambda path: {**read_pack(path), **more})
+        read = Published.read
+        patched.setattr(Published, "read", lambda one: {**read(one), **more})
         publishing.renew_pages(project, [get_chapter(project.root, "other")], NAME)
-    (packed,) = (project.published / NAME).glob("other-*")
+    (packed,) = (project.published / NAME).glob("other-*")  # a page without trials of its own
     assert {floor, gone} & set(read_pack(packed)) == {floor}
 
     shutil.rmtree(project.runs)
@@ -363,8 +427,8 @@ def test_a_borrower_is_renewed_with_what_its_lender_still_has(measured, tmp_path
 
 def test_what_a_lender_no_longer_has_is_counted(published, tmp_path):
     """By the page whose results name it; another record is another trial."""
-    (whole,) = published.glob(f"data/published/{NAME}/tiny-*.tar.xz")
-    files = read_pack(whole)
+    [round_] = find_rounds(Project(published))
+    files = Published(round_, round_.record.packs[0]).read()
     page = {name: data for name, data in files.items() if name.startswith(f"{PAGES}/")}
     (text,) = page.values()
     records = {name: data for name, data in files.items() if name.endswith("/trial.json")}
@@ -374,7 +438,7 @@ def test_what_a_lender_no_longer_has_is_counted(published, tmp_path):
         packs = {}
         for chapter, content in {"tiny": held, "page": page}.items():
             pack(tmp_path / chapter, content)
-            packs[chapter] = SimpleNamespace(path=tmp_path / chapter)
+            packs[chapter] = SimpleNamespace(read=partial(read_pack, tmp_path / chapter))
         return lost_loans(packs)
 
     assert lost(page, records) == {}

@@ -118,12 +118,12 @@ def read_pack(archive: Path) -> dict[str, bytes]:
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Write the files of a pack below a folder, which must not be there yet.
+    """Write the files of a pack below a folder.
 
-    Raises BundleError for anything but plain files with plain names, each once, and for more of
-    them, or of their bytes, than a pack may hold.
+    Raises BundleError for anything but plain files with plain names, for one that is there already,
+    and for more of them, or of their bytes, than a pack may hold.
     """
-    into.mkdir(parents=True)
+    into.mkdir(parents=True, exist_ok=True)
     for name, data in _entries(archive):
         path = into / name
         try:

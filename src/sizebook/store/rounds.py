@@ -1,8 +1,10 @@
-"""Published rounds: dated folders with a pack a chapter, and the folder in which they are read.
+"""Published rounds: dated folders with packs of each chapter, and the folder where they are read.
 
 ``data/published/DATE/round.json`` names the packs with their checksums; a file that it does not
-name is not read. Rounds are kept as history: of each chapter the newest round that has it counts.
-Packs are unpacked once into ``.sizebook/published``, which may be deleted at any time.
+name is not read. A chapter's trials never change once they are published, its page does, with each
+word of its template: they lie in packs of their own. Rounds are kept as history: of each chapter
+the newest round that has it counts. Packs are unpacked once into ``.sizebook/published``, which may
+be deleted at any time.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from sizebook.model.records import Record
 from sizebook.store.bundles import PARTIAL, RECORD
 from sizebook.store.digest import digest_name
 from sizebook.store.fingerprints import fingerprint_file
-from sizebook.store.packs import unpack
+from sizebook.store.packs import read_pack, unpack
 from sizebook.store.plain_files import plain_size, read_plain
 from sizebook.store.project import Project
 from sizebook.store.record_file import first_fault
@@ -47,13 +49,23 @@ _NAME = re.compile(r"\d{4}-\d\d-\d\d(-[a-z0-9]+)*")
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class PackRecord(Record):
-    """One chapter of a round: its pack, and what was measured how."""
+class ArchiveRecord(Record):
+    """A pack, named after what is in it."""
 
-    chapter: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     file: Annotated[str, Field(pattern=r"^[a-z0-9-]+\.tar\.xz$")]
     sha256: _Sha256
     bytes: int
+
+
+class PackRecord(ArchiveRecord):
+    """One chapter of a round: the pack of its trials, that of its page, what was measured how."""
+
+    chapter: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    page: ArchiveRecord | None = None
+    """The executed page, and digests of what it asked of other chapters' trials.
+
+    None where these lie in the one pack: a page without trials, and a round of version 1.
+    """
     trials: int
     profile: str
     """Empty, like all that follows, for a page that measures nothing."""
@@ -72,12 +84,17 @@ class PackRecord(Record):
     """Files that were left out of bundles, each kind once."""
     commit: str
 
+    @property
+    def archives(self) -> tuple[ArchiveRecord, ...]:
+        """All of its packs."""
+        return (self,) if self.page is None else (self, self.page)
+
 
 class RoundRecord(Record):
     """The whole of ``round.json``."""
 
     format: Literal["sizebook-round"] = "sizebook-round"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     name: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(-[a-z0-9]+)*$")]
     replicates: int
     """Of the chapter that has fewest; 0 where none has trials."""
@@ -122,9 +139,19 @@ class Published:
     pack: PackRecord
 
     @property
-    def path(self) -> Path:
-        """Where the pack is."""
-        return self.round.folder / self.pack.file
+    def paths(self) -> tuple[Path, ...]:
+        """Where its packs are."""
+        return tuple(self.round.folder / each.file for each in self.pack.archives)
+
+    def read(self) -> dict[str, bytes]:
+        """Return the files of its packs by name. Raises BundleError for damage, or a name twice."""
+        files: dict[str, bytes] = {}
+        for path in self.paths:
+            more = read_pack(path)
+            if twice := sorted(files.keys() & more.keys()):
+                raise _spoilt(f"{twice[0][:100]!r} in both packs of {self.pack.chapter}")
+            files |= more
+        return files
 
 
 def is_round_name(name: str) -> bool:
@@ -192,19 +219,23 @@ def published_bytes(project: Project) -> int:
 
 
 def check_pack(published: Published) -> None:
-    """Raise BundleError unless a pack is there with the bytes and checksum of its round."""
-    size = plain_size(published.round.folder, published.pack.file)
-    pack, name = published.pack, f"{published.round.name}/{published.pack.file}"
+    """Raise BundleError unless the packs are there with bytes and checksums of their round."""
+    for each in published.pack.archives:
+        _check_archive(published.round, each)
+
+
+def _check_archive(found: Round, archive: ArchiveRecord) -> None:
+    size, path = plain_size(found.folder, archive.file), found.folder / archive.file
     if size is None:
-        raise _spoilt(f"round {published.round.name} without {pack.file}")
-    if size == pack.bytes:
-        known = published.path, published.path.stat().st_mtime_ns, pack.sha256
+        raise _spoilt(f"round {found.name} without {archive.file}")
+    if size == archive.bytes:
+        known = path, path.stat().st_mtime_ns, archive.sha256
         if known in _CHECKED:
             return
-        if fingerprint_file(published.path) == pack.sha256:
+        if fingerprint_file(path) == archive.sha256:
             _CHECKED.add(known)
             return
-    raise _spoilt(f"{name}, which is not the file that was published")
+    raise _spoilt(f"{found.name}/{archive.file}, which is not the file that was published")
 
 
 def open_published(project: Project, rounds: Iterable[Round] | None = None) -> Path:
@@ -231,7 +262,11 @@ def unpack_together(chosen: Mapping[str, Published], into: Path) -> Path:
 
     One that is there already is used as it is; of threads that ask at the same time one unpacks.
     """
-    names = sorted(f"{chapter} {each.pack.sha256}" for chapter, each in chosen.items())
+    names = sorted(
+        f"{chapter} {archive.sha256}"
+        for chapter, each in chosen.items()
+        for archive in each.pack.archives
+    )
     folder = into / hashlib.sha256("\n".join(names).encode()).hexdigest()[:20]
     with _UNPACKING:
         return folder if folder.is_dir() else _unpack_into(folder, chosen)
@@ -241,7 +276,8 @@ def _unpack_into(folder: Path, chosen: Mapping[str, Published]) -> Path:
     partial = folder.with_name(f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}")
 
     def unpack_one(chapter: str) -> None:
-        unpack(chosen[chapter].path, partial / chapter)
+        for path in chosen[chapter].paths:
+            unpack(path, partial / chapter)
         _take_pages(partial, chapter)
 
     try:

@@ -10,7 +10,6 @@ from sizebook.book.published.privacy import find_private
 from sizebook.book.published.signing import verify
 from sizebook.model.errors import BundleError
 from sizebook.store import Project
-from sizebook.store.packs import read_pack
 from sizebook.store.rounds import (
     MOST_PUBLISHED_BYTES,
     Published,
@@ -57,7 +56,7 @@ def _audit_pack(published: Published, report: AuditReport) -> bool:
     pack, place = published.pack, f"{published.round.name}/{published.pack.file}"
     try:
         check_pack(published)
-        files = read_pack(published.path)
+        files = published.read()
     except BundleError as error:
         report.add("AU701-pack", place, error.found, found=error.found, expected=error.expected)
         return False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sizebook.lab import calibration
 from sizebook.store import Bundle, find_bundles, open_bundle
-from sizebook.store.packs import read_pack, unpack
+from sizebook.store.packs import unpack
 from sizebook.store.rounds import PackRecord, Published
 
 
@@ -19,7 +19,8 @@ def keep_calibrations(
     Those of the A/A trials, with their sessions, by which pages of ``others`` tell noise: of their
     machine, and the newest when they were measured. Trials that are ``new`` are not among them.
     """
-    unpack(before.path, scratch)
+    for path in before.paths:
+        unpack(path, scratch)
     old = [open_bundle(path) for path in find_bundles(scratch)]
     known = {bundle.id for bundle in new}
     told_by = [bundle for bundle in (*old, *new) if calibration.tells_noise(bundle)]
@@ -29,5 +30,5 @@ def keep_calibrations(
         chosen = calibration.one_calibration(there, pack.last_utc)
         sessions |= {b.record.execution.session for b in chosen if b.id not in known}
     kept = {bundle.id for bundle in old if bundle.record.execution.session in sessions} - known
-    files = read_pack(before.path)
+    files = before.read()
     return {name: data for name, data in files.items() if name.partition("/")[0] in kept}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from sizebook.book.audit.outputs import cited_by, read_page
 from sizebook.book.audit.targets import PageFile
-from sizebook.store.packs import read_pack
 from sizebook.store.record_file import RECORD
 from sizebook.store.rounds import PAGES, Published
 
@@ -24,7 +23,7 @@ def lost_loans(packs: Mapping[str, Published]) -> dict[str, int]:
     shown: dict[str, set[tuple[str, str]]] = {}
     with tempfile.TemporaryDirectory(prefix="sizebook-loans-") as scratch:
         for chapter, published in packs.items():
-            for name, data in read_pack(published.path).items():
+            for name, data in published.read().items():
                 folder, _, file = name.rpartition("/")
                 if file == RECORD:
                     held.add((folder, hashlib.sha256(data).hexdigest()))

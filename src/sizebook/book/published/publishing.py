@@ -17,7 +17,7 @@ from sizebook.book.published.calibrations import keep_calibrations
 from sizebook.book.published.choosing import LEAST_REPLICATES, Chosen, choose
 from sizebook.book.published.loans import lost_loans
 from sizebook.book.published.privacy import Private, find_private
-from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_pack
+from sizebook.book.published.rehearsed import Files, prove, rehearse, staged, write_packs
 from sizebook.book.published.renewing import renew
 from sizebook.book.published.signing import sign, signature_names
 from sizebook.lab import calibration
@@ -27,6 +27,7 @@ from sizebook.store.bundles import PARTIAL
 from sizebook.store.rounds import (
     MOST_PUBLISHED_BYTES,
     ROUND,
+    ArchiveRecord,
     PackRecord,
     Published,
     Round,
@@ -82,7 +83,7 @@ def publish(
                     others = [one.pack for one in packs.values() if one != before]
                     kept = keep_calibrations(before, each.own, others, scratch / "before")
                     files = {**kept, **files}
-            yield each, files, write_pack(each, files, staging)
+            yield each, files, write_packs(each, files, staging)
 
     return _publish(project, name, make, key=key, say=say)
 
@@ -112,14 +113,14 @@ def renew_pages(
             with _scratch() as scratch:
                 say(f"{each.id}: its template on its published trials")
                 chosen, files = renew(project, each, packs, scratch)
-                record = write_pack(chosen, files, staging, packs[each.id].pack)
+                record = write_packs(chosen, files, staging, packs[each.id])
                 yield chosen, files, record
 
     return _publish(project, name, make, key=key, say=say)
 
 
 Made = tuple[Chosen, Files, PackRecord]
-"""A chapter, what is in its pack, and the record of the pack, which is in the staging folder."""
+"""A chapter, what is in its packs, and their record; they are in the staging folder."""
 Make = Callable[[dict[str, Published], Path], Iterator[Made]]
 
 
@@ -146,7 +147,8 @@ def _publish(
         for chosen, files, made in make(packs, staging):
             _refuse_private(chosen, files)
             packs[chosen.chapter.id] = staged(staging, name, made)
-            say(f"{chosen.chapter.id}: proof on a pack of {made.bytes:,} bytes")
+            size = sum(each.bytes for each in made.archives)
+            say(f"{chosen.chapter.id}: proof on packs of {size:,} bytes")
             with _scratch() as scratch:
                 prove(project, chosen, packs, scratch)
             new.append(made)
@@ -155,13 +157,17 @@ def _publish(
         text = (record.model_dump_json(indent=1) + "\n").encode()
         added = _sign(staging, text, key)
         others = sum((staging / each).stat().st_size for each in added)
-        size = len(text) + others + sum(each.bytes for each in record.packs)
+        size = len(text) + others + sum(each.bytes for each in _archives(record))
         _check_size(project, name, size, staging)
         _put(project.published / name, record, text, staging, added)
     done = open_round(project.published / name)
     newest = newest_packs(find_rounds(project))
     lost = tuple((newest[chapter], trials) for chapter, trials in lost_loans(newest).items())
     return Done(done, tuple(new), published_bytes(project), key is not None, lost)
+
+
+def _archives(record: RoundRecord) -> list[ArchiveRecord]:
+    return [archive for each in record.packs for archive in each.archives]
 
 
 def _in_order(chapters: Iterable[Chapter]) -> list[Chapter]:
@@ -269,7 +275,7 @@ def _put(
     is_new = not folder.exists()
     folder.mkdir(exist_ok=True)
     try:
-        for name in [*(each.file for each in record.packs), *added]:
+        for name in [*(each.file for each in _archives(record)), *added]:
             if (staging / name).exists():
                 (staging / name).replace(folder / name)
         partial = staging / ROUND
@@ -282,7 +288,7 @@ def _put(
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    named = {ROUND, *(each.file for each in record.packs), *added}
+    named = {ROUND, *(each.file for each in _archives(record)), *added}
     for path in folder.iterdir():
         if path.name not in named and path.is_file():
             path.unlink()

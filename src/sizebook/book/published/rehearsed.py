@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import shlex
+import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +39,7 @@ from sizebook.store.rehearsal import noted, rehearsing, used
 from sizebook.store.rounds import (
     BORROWED,
     PAGES,
+    ArchiveRecord,
     PackRecord,
     Published,
     Round,
@@ -101,33 +103,36 @@ def borrowed_digests(
     }
 
 
-def write_pack(
-    chosen: Chosen, files: Files, folder: Path, before: PackRecord | None = None
+def write_packs(
+    chosen: Chosen, files: Files, folder: Path, before: Published | None = None
 ) -> PackRecord:
-    """Write a chapter's pack into a folder, under a name of its content; return its record.
+    """Write a chapter's packs into a folder, under names of their contents; return their record.
 
-    With the trials of the pack ``before`` what was measured how is as it was.
+    Where a round had the trials ``before``, their pack stays the very file that it was, and what
+    was measured how is as it was.
     """
-    partial = folder / "partial.tar.xz"
-    pack(partial, files)
-    data = partial.read_bytes()
-    sha256 = hashlib.sha256(data).hexdigest()
-    name = f"{chosen.chapter.id}-{sha256[:_SHORT]}.tar.xz"
-    partial.rename(folder / name)
-    commit = str(chosen.page.run.get("commit", "unknown"))[:80]
+    page = {name: data for name, data in files.items() if _is_of_page(name)}
+    trials = {name: data for name, data in files.items() if name not in page}
+    chapter = chosen.chapter.id
+    if not trials:
+        packs = {**_write(page, folder, chapter), "page": None}
+    elif before is not None and before.pack.page is not None:
+        shutil.copyfile(before.paths[0], folder / before.pack.file)
+        packs = {"page": ArchiveRecord(**_write(page, folder, f"{chapter}-page"))}
+    else:
+        apart = ArchiveRecord(**_write(page, folder, f"{chapter}-page"))
+        packs = {**_write(trials, folder, chapter), "page": apart}
+    packs["commit"] = str(chosen.page.run.get("commit", "unknown"))[:80]
     if before is not None:
-        new = {"file": name, "sha256": sha256, "bytes": len(data), "commit": commit}
-        return before.model_copy(update=new)
+        return before.pack.model_copy(update=packs)
     times = sorted(each.record.execution.started_utc for each in chosen.own)
     first = chosen.own[0].record if chosen.own else None
     prints = first.fingerprints if first is not None else None
     out = {_kind(name) for each in chosen.own for name in left_out_of(each)}
     jvms = {each.record.fingerprints.jvm for each in chosen.own}
     return PackRecord(
-        chapter=chosen.chapter.id,
-        file=name,
-        sha256=sha256,
-        bytes=len(data),
+        chapter=chapter,
+        **packs,
         trials=len(chosen.own),
         profile=chosen.profile,
         replicates=chosen.replicates,
@@ -140,8 +145,23 @@ def write_pack(
         first_utc=times[0] if times else "",
         last_utc=times[-1] if times else "",
         left_out=tuple(sorted(out)),
-        commit=commit,
     )
+
+
+def _is_of_page(name: str) -> bool:
+    """Return whether a file goes with the page, which may be made again, and not with trials."""
+    return name.partition("/")[0] in (PAGES, BORROWED)
+
+
+def _write(files: Files, folder: Path, name: str) -> dict[str, Any]:
+    """Write a pack; return the fields of its record."""
+    partial = folder / "partial.tar.xz"
+    pack(partial, files)
+    data = partial.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    file = f"{name}-{sha256[:_SHORT]}.tar.xz"
+    partial.rename(folder / file)
+    return {"file": file, "sha256": sha256, "bytes": len(data)}
 
 
 def prove(project: Project, chosen: Chosen, packs: Mapping[str, Published], scratch: Path) -> None:
@@ -201,7 +221,7 @@ def _same_finding(one: Finding, other: Finding) -> bool:
 
 
 def staged(folder: Path, name: str, record: PackRecord) -> Published:
-    """Return a pack that lies in a folder as if it belonged to a round already."""
+    """Return packs that lie in a folder as if it belonged to a round already."""
     known = RoundRecord(name=name, replicates=0, packs=(record,))
     return Published(Round(folder, known, ""), record)
 

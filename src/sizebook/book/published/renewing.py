@@ -30,7 +30,6 @@ from sizebook.book.published.rehearsed import (
 from sizebook.lab import calibration
 from sizebook.model.errors import UserError
 from sizebook.store import Bundle, Project, open_bundle
-from sizebook.store.packs import read_pack
 from sizebook.store.rehearsal import noted, rehearsing
 from sizebook.store.rounds import BORROWED, PAGES, Published, unpack_together
 
@@ -68,7 +67,7 @@ def renew(
     cited = {each.bundle for out in page.results for each in cited_by(out)}
     borrowed = tuple(each.bundle for each in lent if each.bundle.id in cited)
     chosen = Chosen(chapter, page, tuple(each.bundle for each in own), borrowed)
-    files = dict(read_pack(packs[chapter.id].path))
+    files = packs[chapter.id].read()
     return chosen, {
         **_still_lent(files, chapter, [each.bundle for each in lent]),
         **borrowed_digests([each.bundle for each in lent], noted(notes)),
