@@ -9,8 +9,7 @@ scripts the site will have; so they are begun before the first page is read.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
+import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
@@ -22,6 +21,7 @@ from sphinx.environment import BuildEnvironment
 
 from sizebook.book.cited import ProjectBundles, find_cited
 from sizebook.book.downloads import write_downloads
+from sizebook.book.processes import own_processes
 from sizebook.book.site import list_pages
 from sizebook.book.sphinx_nodes import find_root, open_bundles
 from sizebook.book.trial_folder import Plan, plan_trial_pages
@@ -34,6 +34,7 @@ class _Evidence:
     """What is under way in one build."""
 
     def __init__(self) -> None:
+        self._over = contextlib.ExitStack()
         self._pool: ProcessPoolExecutor | None = None
         self._planned: Future[Plan] | None = None
         self._written: Iterator[None] | None = None
@@ -46,11 +47,7 @@ class _Evidence:
         root, site, pages = find_root(env), Path(app.outdir), _list_pages(env)
         if len(find_cited(root / "book", pages)) < _WORTH_PROCESSES:
             return
-        # Started anew: what polars has begun in this process does not live on in a fork of it. A
-        # trial's tables are small: threads of such a process would only wait for each other.
-        os.environ.setdefault("POLARS_MAX_THREADS", "1")
-        fresh = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fresh)
+        self._pool = self._over.enter_context(own_processes("pages of trials"))
         about = root, site, pages, ProjectBundles(root)
         self._planned = self._pool.submit(plan_trial_pages, *about, _statics(app))
         self._downloads = self._pool.submit(write_downloads, *about)
@@ -63,7 +60,9 @@ class _Evidence:
 
     def finish(self, app: Sphinx, error: Exception | None) -> None:
         """Wait for what is under way, and do here what nobody has begun."""
-        try:
+        with self._over:
+            if error is not None and self._pool is not None:
+                self._pool.shutdown(wait=False, cancel_futures=True)
             if error is not None or app.builder.format != "html":
                 return
             if self._planned is None or self._downloads is None:
@@ -75,9 +74,6 @@ class _Evidence:
             list(self._written)
             plan.finish()
             self._downloads.result()
-        finally:
-            if self._pool is not None:
-                self._pool.shutdown(cancel_futures=True)
 
 
 def _make_here(app: Sphinx) -> None:

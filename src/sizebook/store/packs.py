@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from sizebook.model.bundle import FileRecord
+from sizebook.model.bundle import BundleRecord, FileRecord
 from sizebook.model.errors import BundleError
 from sizebook.store.bundles import COUNTERS, RECORD, REQUESTS, SCHEDULE, Bundle, verify_bundle
 from sizebook.store.counter_file import COUNTER_FILE, write_counters
@@ -45,14 +45,14 @@ _KEPT_LOGS = "logs/balancer-"
 """Pages read what a balancer wrote down; other logs are for whoever runs the stack."""
 
 
-def left_out_of(bundle: Bundle) -> tuple[str, ...]:
-    """Return the files of a bundle that its published form leaves out."""
+def left_out_of(record: BundleRecord) -> tuple[str, ...]:
+    """Return the files of a whole bundle that its published form leaves out."""
 
     def is_out(name: str) -> bool:
         rows = name in (REQUESTS, SCHEDULE)
         return rows or (name.startswith("logs/") and not name.startswith(_KEPT_LOGS))
 
-    return tuple(sorted(name for name in bundle.record.files if is_out(name)))
+    return tuple(sorted(name for name in record.files if is_out(name)))
 
 
 def published_files(
@@ -68,7 +68,7 @@ def published_files(
         instead[COUNTER_FILE] = write_counters(bundle.counters)
     if histograms is not None:
         instead[PHASE_HISTOGRAMS] = histograms
-    out = {*left_out_of(bundle), *(STAND_INS[name] for name in instead)}
+    out = {*left_out_of(bundle.record), *(STAND_INS[name] for name in instead)}
     kept = {name: file for name, file in bundle.record.files.items() if name not in out}
     files = {name: read_plain(bundle.path / name, file.bytes) for name, file in kept.items()}
     told = {name: _record_of(data) for name, data in instead.items()}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sizebook.book.audit.facts import contradictions, recomputed
 from sizebook.book.audit.findings import AuditReport, Item
 from sizebook.book.audit.targets import Target
+from sizebook.book.processes import map_shared
 from sizebook.checks import judge
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.model.bundle import BundleRecord
@@ -33,6 +32,8 @@ EXACT_RULES = ("SB101-accounting", "SB102-clock")
 """Rules that no honest trial breaks: the others fail when a measurement went wrong."""
 
 OnDone = Callable[[int, int], None]
+
+_AT_A_TIME = 8
 
 
 @dataclass(frozen=True)
@@ -72,29 +73,33 @@ class Look:
     judgement: Judgement | None = None
 
 
+Told = tuple[tuple[Problem, ...], Judgement | None]
+"""What a bundle's tables tell beyond its record and files."""
+
+
 def audit_bundles(target: Target, report: AuditReport, on_done: OnDone) -> list[AuditedBundle]:
     """Look at every bundle of the target and give those that could be opened.
 
-    Files are read by several threads; findings come in the order of the bundles. Bundles from
-    elsewhere are read by a process of its own first.
+    Many bundles are read by a process for each CPU: most of the work is Python's own.
+    Findings come in the order of the bundles. Bundles from elsewhere are read by a process of its
+    own first. Raises UserError if one of these processes is killed.
     """
     audited = []
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
-        looks = [look for look in threads.map(look_at, target.bundles) if _is_wanted(look, target)]
-        if target.foreign:
-            looks = _taste(looks)
-        for count, look in enumerate(threads.map(read_through, looks), start=1):
-            place = target.place(look.path)
-            item = Item("bundles", place)
-            report.check(item)
-            for each in look.problems:
-                report.add(
-                    each.rule, place, each.message,
-                    found=each.found, expected=each.expected, spoils=[item],
-                )  # fmt: skip
-            if look.bundle is not None:
-                audited.append(AuditedBundle(look.bundle, place, look.judgement))
-            on_done(count, len(looks))
+    looks = [look for look in map(look_at, target.bundles) if _is_wanted(look, target)]
+    if target.foreign:
+        looks = _taste(looks)
+    for count, look in enumerate(_read_all(looks), start=1):
+        place = target.place(look.path)
+        item = Item("bundles", place)
+        report.check(item)
+        for each in look.problems:
+            report.add(
+                each.rule, place, each.message,
+                found=each.found, expected=each.expected, spoils=[item],
+            )  # fmt: skip
+        if look.bundle is not None:
+            audited.append(AuditedBundle(look.bundle, place, look.judgement))
+        on_done(count, len(looks))
     for path in target.headless:
         place = target.place(path)
         report.check(Item("bundles", place))
@@ -103,6 +108,23 @@ def audit_bundles(target: Target, report: AuditReport, on_done: OnDone) -> list[
             found=f"no {RECORD}", expected="a whole bundle", spoils=[Item("bundles", place)],
         )  # fmt: skip
     return audited
+
+
+def _read_all(looks: Sequence[Look]) -> Iterator[Look]:
+    records = [look.bundle.record for look in looks if look.bundle is not None and look.sound]
+    told = map_shared(
+        _read_at,
+        [look.path for look in looks if look.sound],
+        "reading bundles",
+        data_bytes=sum(file.bytes for record in records for file in record.files.values()),
+        at_a_time=_AT_A_TIME,
+    )
+    return (_with(look, next(told)) if look.sound else look for look in looks)
+
+
+def _read_at(path: Path) -> Told:
+    """Return what reading a bundle tells, in another process; its files are sound."""
+    return _read(open_bundle(path))
 
 
 def _is_wanted(look: Look, target: Target) -> bool:
@@ -131,15 +153,21 @@ def read_through(look: Look) -> Look:
     """Return the look with what its tables tell and how the bundle is judged."""
     if look.bundle is None or not look.sound:
         return look
-    # judged on an object of its own, which takes the tables that it read with it
-    bundle = replace(look.bundle)
-    wrong = tuple(_wrong_tables(bundle))
-    if wrong:
-        return replace(look, problems=(*look.problems, *wrong))
+    # read by an object of its own, which takes the tables that it read with it
+    return _with(look, _read(replace(look.bundle)))
+
+
+def _with(look: Look, told: Told) -> Look:
+    more, judgement = told
+    return replace(look, problems=(*look.problems, *more), judgement=judgement)
+
+
+def _read(bundle: Bundle) -> Told:
+    if wrong := tuple(_wrong_tables(bundle)):
+        return wrong, None
     judgement = judge(bundle)
     facts = map(_problem, recomputed(bundle))
-    more = (*_miscounted(bundle, judgement), *_histogram(bundle), *facts)
-    return replace(look, problems=(*look.problems, *more), judgement=judgement)
+    return (*_miscounted(bundle, judgement), *_histogram(bundle), *facts), judgement
 
 
 def _problem(wrong: tuple[str, str, str, str]) -> Problem:

@@ -113,6 +113,14 @@ RULES: tuple[AuditRule, ...] = (
         "another name is somebody's work after the publisher's.",
         "Get a fresh copy of the book: git checkout data/published.",
     ),
+    AuditRule(
+        "AU707-index",
+        "error",
+        "round.json says what its packs hold",
+        "Machine, stack, JVM, harness, dates, number of trials and replicates, profile, what was "
+        "left out and the page's commit, each as the pack's trials and page say it.",
+        "Get a fresh copy of the book: git checkout data/published.",
+    ),
 )
 
 _BY_ID = {rule.id: rule for rule in RULES}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,9 @@ from sizebook.book.audit.outputs import ExecutedPage, cited_by, read_cells, read
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import hash_cells
+from sizebook.book.published.stated import fewest_replicates
 from sizebook.lab import calibration
 from sizebook.lab.profiles import PROFILES
-from sizebook.lab.search import ATTEMPT
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
 from sizebook.store.lock import ALONE, NOT_ALONE
@@ -40,18 +39,8 @@ class Chosen:
 
     @property
     def replicates(self) -> int:
-        """Number of completed or failed trials of the treatment that has fewest; 0 without any.
-
-        A search tries what it needs; its blocks count, not its trials.
-        """
-        blocks: dict[object, set[int]] = defaultdict(set)
-        for bundle in self.own:
-            spec = bundle.record.trial
-            if spec.purpose == "measured":
-                levels = {} if ATTEMPT in spec.treatment else spec.treatment
-                key = spec.experiment, tuple(sorted(levels.items()))
-                blocks[key].add(spec.replicate)
-        return min(map(len, blocks.values()), default=0)
+        """Number of completed or failed trials of the treatment that has fewest; 0 without any."""
+        return fewest_replicates(each.record for each in self.own)
 
 
 def measures(chapter: Chapter) -> bool:

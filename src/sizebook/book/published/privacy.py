@@ -26,16 +26,18 @@ _NOBODY = {"root", "user", "admin", "nobody", "test", "localhost", "build", "doc
 """Names that tell nothing of whoever has them, and that stand in ordinary texts, as in ours."""
 _SECRET = re.compile(r"token|secret|passw|credential|api_?key|private_?key", re.IGNORECASE)
 _LEAST_SECRET = 8
+# Searches are fast that begin with a sign: what may not stand before it is looked at second.
 _PLACE = re.compile(  # below the session's own folder, which every text names so, is nowhere
-    rb"(?<![\w./:~-])(?<!<session>)(?<!&lt;session&gt;)"
-    rb"/(?:home|Users|root|(?:var/)?tmp(?!/sizebook-)|mnt|media|work|srv|workspace|scratch)"
+    rb"/(?<![\w./:~-]/)(?<!<session>/)(?<!&lt;session&gt;/)"
+    rb"(?:home|Users|root|(?:var/)?tmp(?!/sizebook-)|mnt|media|work|srv|workspace|scratch)"
     rb"/[\w.-]+[\w./-]*"
 )
-_MAIL = re.compile(rb"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b")
+_MAIL = re.compile(rb"@(?<=[A-Za-z0-9._%+-]@)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b")
 _MAIL_OF_NOBODY = re.compile(rb"@(?:[\w-]+\.)*(?:example(?:\.\w+)?|invalid|test|localhost)$")
-_ADDRESS = re.compile(rb"(?<![\w.,-])(?:\d{1,3}\.){3}\d{1,3}(?![\w.-])")
+_ADDRESS = re.compile(rb"[0-9](?<![\w.,-][0-9])[0-9]{0,2}\.(?:[0-9]{1,3}\.){2}[0-9]{1,3}(?![\w.-])")
 _KEYS = re.compile(
-    rb"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{30,}|\bAKIA[0-9A-Z]{16}\b"
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    rb"|g(?<!\wg)h[pousr]_[A-Za-z0-9]{30,}|A(?<!\wA)KIA[0-9A-Z]{16}\b"
 )
 _DRAWN = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
 """Drawings are full of numbers; their words stand in the specification beside them."""

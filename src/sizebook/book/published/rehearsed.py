@@ -23,6 +23,7 @@ from sizebook.book.audit.outputs import cited_by
 from sizebook.book.audit.replay import compare_replay, replay_page
 from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.published.choosing import Chosen
+from sizebook.book.published.stated import state_trials
 from sizebook.book.trial_pages import ask_requests
 from sizebook.checks import JUDGED
 from sizebook.lab import calibration
@@ -34,7 +35,7 @@ from sizebook.store.bundles import REQUESTS
 from sizebook.store.derived import encode_answer
 from sizebook.store.digest import write_digest
 from sizebook.store.left_out import PHASE_HISTOGRAMS
-from sizebook.store.packs import left_out_of, pack, published_files, recorded_files
+from sizebook.store.packs import pack, published_files, recorded_files
 from sizebook.store.rehearsal import noted, rehearsing, used
 from sizebook.store.rounds import (
     BORROWED,
@@ -125,27 +126,8 @@ def write_packs(
     packs["commit"] = str(chosen.page.run.get("commit", "unknown"))[:80]
     if before is not None:
         return before.pack.model_copy(update=packs)
-    times = sorted(each.record.execution.started_utc for each in chosen.own)
-    first = chosen.own[0].record if chosen.own else None
-    prints = first.fingerprints if first is not None else None
-    out = {_kind(name) for each in chosen.own for name in left_out_of(each)}
-    jvms = {each.record.fingerprints.jvm for each in chosen.own}
-    return PackRecord(
-        chapter=chapter,
-        **packs,
-        trials=len(chosen.own),
-        profile=chosen.profile,
-        replicates=chosen.replicates,
-        machine=prints.machine if prints else "",
-        facts=first.machine if first else None,
-        stack=prints.stack if prints else "",
-        jvm=", ".join(sorted(jvms - {""})),
-        harness=first.versions.get("sizebook", "") if first else "",
-        capture_version=prints.capture_version if prints else 0,
-        first_utc=times[0] if times else "",
-        last_utc=times[-1] if times else "",
-        left_out=tuple(sorted(out)),
-    )
+    stated = state_trials([each.record for each in chosen.own])
+    return PackRecord(chapter=chapter, profile=chosen.profile, **packs, **stated)
 
 
 def _is_of_page(name: str) -> bool:
@@ -301,10 +283,6 @@ def _phase_histograms(bundle: Bundle, scratch: Path) -> bytes | None:
     counting = [one for one in read_interval_log(path) if one.phase == "measured"]
     write_phase_log(scratch, counting, bundle.record.execution.monotonic_ns)
     return scratch.read_bytes()
-
-
-def _kind(name: str) -> str:
-    return f"{name.partition('/')[0]}/" if "/" in name else name
 
 
 def _not_proved(found: str) -> UserError:
