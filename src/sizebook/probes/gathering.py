@@ -159,9 +159,8 @@ def _unmatched(one: Series, points: Collection[Point]) -> str:
 
 def _near(name: str, text: str) -> str:
     """Return the names in an answer that this one may have been meant to be, in words."""
-    names = {
-        line.split("{", 1)[0].split(None, 1)[0] for line in split_lines(text) if line[0] != "{"
-    }
+    begins = (line.partition("{")[0].split(None, 1) for line in split_lines(text))
+    names = {words[0] for words in begins if words}
     parts = sorted(each for each in names if each.startswith(f"{name}_"))
     near = [*parts, *difflib.get_close_matches(name, sorted(names - {*parts}), _NAMED)][:_NAMED]
     return f"; near it: {', '.join(near)}" if near else ""
