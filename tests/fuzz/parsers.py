@@ -251,7 +251,7 @@ PARSERS: dict[str, Parser] = {
     "crate-zip": Parser(_crate_zip, cost=4),
     "exposition": Parser(_exposition, (ExpositionError,), cost=4),
     "gc-log": Parser(_gc_log, cost=60),
-    "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError), cost=6),
+    "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError)),
     "interval-log": Parser(_interval_log, (IntervalLogError,), cost=4),
     "inventory": Parser(_inventory, cost=12),
     "log-columns": Parser(_columns, (LogError,), cost=2),

@@ -108,7 +108,7 @@ def test_none_of_them_takes_connections(named, ask):
 
 def test_an_address_that_says_nothing_is_given_up(named, ask, monkeypatch):
     """As long as there are others: a queue that is full takes no connection and refuses none."""
-    for module in ("sizebook.load.http", "sizebook.stack.given"):
+    for module in ("sizebook.load.connection", "sizebook.stack.given"):
         monkeypatch.setattr(f"{module}.ATTEMPT_S", 0.1)
     named("127.0.0.2", "127.0.0.1")
     with serving("127.0.0.1") as port, contextlib.ExitStack() as stack:

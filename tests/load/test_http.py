@@ -11,6 +11,7 @@ import gevent
 import pytest
 from tests.waiting import HANGS_S
 
+from sizebook.load.connection import Connection
 from sizebook.load.expect import Expect
 from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.target import resolve
@@ -285,20 +286,22 @@ def test_idle_connection_closed_by_the_server(scripted, connect):
     assert (client.retries, client.connects, client.issued) == (2, 3, 3)
 
 
-def test_an_idle_connection_does_not_keep_the_loop_busy(scripted, connect):
+def test_an_idle_connection_does_not_keep_the_loop_busy(scripted, connect, monkeypatch):
     """What comes unasked is noticed once; the next request looks for itself."""
     client = connect(scripted(answering(OK, OK, then_close=False)))
     assert client.request("GET", "/").error == client.request("GET", "/").error == ""
-    assert client._watching  # from one answer to the next
+    assert client._connection.watching  # from one answer to the next
     rung = []
+    ring = Connection._on_readable
+    monkeypatch.setattr(
+        Connection, "_on_readable", lambda self: (rung.append(self._reader), ring(self))
+    )
     client = connect(scripted(closes_after_each))
-    ring = client._on_readable
-    client._on_readable = lambda: (rung.append(client._reader), ring())
     assert client.request("GET", "/").error == ""
     gevent.sleep(0.05)
     assert len(rung) == 2
     assert rung[1] is None
-    assert not client._watching
+    assert not client._connection.watching
     assert client.request("GET", "/").error == ""
     assert client.retries == 1
 

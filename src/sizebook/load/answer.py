@@ -27,6 +27,14 @@ More = Callable[[], bytes]
 """Waits for bytes and returns at least one; raises ClosedByServerError at the end of the stream."""
 
 
+RefuseHalf = Callable[[bytearray, int, int], None]
+"""Judges a line that is not yet complete: the buffer, where it begins, up to where it was judged.
+
+Each byte is looked at once, or twice where it is the last: a server that sends them one by one
+costs the generator no more than one that sends all at once.
+"""
+
+
 class ClosedByServerError(Exception):
     """The server closed the connection before the answer was complete."""
 
@@ -181,7 +189,7 @@ def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
             at = 0
     trailers = 0
     while True:
-        line, at = _read_line(buffer, at, more, MAX_TRAILER_BYTES, refuse_broken_lines)
+        line, at = _read_line(buffer, at, more, MAX_TRAILER_BYTES, _refuse_half_trailer)
         if not line:
             break
         refuse_broken_lines(line + b"\r\n")
@@ -192,6 +200,10 @@ def _read_chunks(buffer: bytearray, more: More, limit: int) -> bytes:
     return b"".join(parts)
 
 
+def _refuse_half_trailer(buffer: bytearray, _: int, seen: int) -> None:
+    refuse_broken_lines(buffer, seen)
+
+
 def _refuse_longer_chunk(buffer: bytearray, end: int) -> None:
     """Raise ProtocolError if what follows a chunk, as far as it has come, is no line end."""
     if not b"\r\n".startswith(buffer[end : end + 2]):
@@ -199,14 +211,14 @@ def _refuse_longer_chunk(buffer: bytearray, end: int) -> None:
 
 
 def _read_line(
-    buffer: bytearray, at: int, more: More, limit: int, refuse_half: Callable[[bytearray], None]
+    buffer: bytearray, at: int, more: More, limit: int, refuse_half: RefuseHalf
 ) -> tuple[bytes, int]:
     """Return a line and where the next one begins; ``refuse_half`` judges one not yet complete."""
     seen = at
-    while (end := buffer.find(b"\r\n", max(at, seen - 1))) < 0:
+    while (end := buffer.find(b"\r\n", seen)) < 0:
         if len(buffer) - at > limit:
             raise ProtocolError(f"a line of more than {limit} bytes within the body")
-        refuse_half(buffer[at:])
-        seen = len(buffer)
+        refuse_half(buffer, at, seen)
+        seen = max(at, len(buffer) - 1)  # the last byte may be the first of a line end
         buffer += more()
     return bytes(buffer[at:end]), end + 2

@@ -8,9 +8,7 @@ and again. Time-outs come from one sweep over all clients instead of a timer per
 
 from __future__ import annotations
 
-import _socket
 import contextlib
-import errno
 from time import monotonic_ns
 from typing import Any, ClassVar
 
@@ -18,15 +16,13 @@ import gevent
 import greenlet  # type: ignore[import-untyped]
 from gevent.hub import get_hub
 
-from sizebook.hosts.addresses import ATTEMPT_S, Address
+from sizebook.hosts.addresses import ATTEMPT_S
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
+from sizebook.load.connection import Connection, connect
 from sizebook.load.target import Headers, Target
 from sizebook.load.wire import MAX_COOKIES, Head, ProtocolError, build_head, is_farewell
 
-READ, WRITE = 1, 2
-RECEIVE_BYTES = 64 * 1024
 MAX_BUILT_REQUESTS = 20_000
-PEEK_BYTES = 64
 LOOK_S = 0.01
 """Time between two looks for requests that are out of time."""
 IDEMPOTENT = frozenset(("GET", "HEAD", "PUT", "DELETE", "OPTIONS"))
@@ -109,14 +105,7 @@ class HttpClient:
         """The greenlet that waits for an answer, None while no request is under way."""
         self.deadline_ns = 0
         self._timeout_ns = sweep.timeout_ns
-        self._hub = get_hub()
-        self._to_loop = self._hub.switch
-        self._sock: _socket.socket | None = None
-        self._readable: Any = None
-        self._watching = False
-        """Whether the event loop tells that there is something to read."""
-        self._reader: Any = None
-        """The greenlet to be woken when there is."""
+        self._connection: Connection | None = None
         self._cookies: dict[bytes, bytes] = {}
         self._built = target.built
         sweep.clients.append(self)
@@ -155,7 +144,7 @@ class HttpClient:
         except ProtocolError:
             exchange.error = "protocol"
         except OSError:
-            exchange.error = "connect" if self._sock is None else "reset"
+            exchange.error = "connect" if self._connection is None else "reset"
         except BaseException:
             # Thrown in by the locustfile, such as a gevent.Timeout: the answer may still come, and
             # must not become the next request's.
@@ -195,19 +184,18 @@ class HttpClient:
         To be called when all requests are over: a server that once sent an answer too many is an
         answer ahead from then on, and what is left at the end is the only trace of it.
         """
-        if self._sock is not None and self.waiting is None and self._is_stray(self._pending()):
+        connection = self._connection
+        if connection is None or self.waiting is not None:
+            return
+        if _is_stray(connection.pending()):
             self.strays += 1
             self.close()
 
     def close(self) -> None:
         """Close the connection; the next request opens another. Cookies stay."""
-        sock, self._sock = self._sock, None
-        if sock is not None:
-            self._readable.stop()
-            self._readable.close()
-            self._readable = None
-            self._watching = False
-            sock.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def _build(self, method: str, path: str, headers: Headers, body: bytes) -> bytes:
         head = build_head(method, self.target.prefix + path, self.target.host, headers, body)
@@ -227,128 +215,45 @@ class HttpClient:
 
     def _exchange(self, exchange: Exchange, wire: bytes, method: str) -> None:
         repeatable = method in IDEMPOTENT
-        if self._sock is not None and (not self._watching or not repeatable):
-            self._look_at_idle(repeatable)
-        reused = self._sock is not None
-        if not reused:
-            self._connect()
+        kept = self._connection
+        if kept is not None and (not kept.watching or not repeatable):
+            self._look_at_idle(kept.pending(), repeatable)
+        reused = self._connection is not None
+        connection = self._connection or self._connect()
         try:
-            self._send_and_receive(exchange, wire, method)
+            self._send_and_receive(connection, exchange, wire, method)
         except (ClosedByServerError, ConnectionError):
             if not reused or not repeatable or exchange.received_bytes:
                 raise
             self.close()
             self.retries += 1
-            self._connect()
-            self._send_and_receive(exchange, wire, method)
+            self._send_and_receive(self._connect(), exchange, wire, method)
 
-    def _look_at_idle(self, repeatable: bool) -> None:
+    def _look_at_idle(self, pending: bytes | None, repeatable: bool) -> None:
         """Give up a kept connection at which something came that nobody asked for.
 
         Raises ProtocolError where that may be an answer: taken for the next request's, it would
         give each later one the answer of the one before.
         """
-        pending = self._pending()
-        if self._is_stray(pending):
+        if _is_stray(pending):
             self.strays += 1
             self.close()
             raise ProtocolError(f"before the request was sent: {pending!r}")
         if pending or (pending is not None and not repeatable):
             self.close()
 
-    @staticmethod
-    def _is_stray(pending: bytes | None) -> bool:
-        return bool(pending) and not is_farewell(pending or b"")
-
-    def _connect(self) -> None:
-        """Connect to the first of the target's addresses that accepts, the one in use first."""
+    def _connect(self) -> Connection:
         self.connects += 1
-        addresses = self.target.in_order()
-        within_s = min(ATTEMPT_S, self._timeout_ns * 1e-9 / len(addresses))
-        for left, address in zip(range(len(addresses))[::-1], addresses, strict=True):
-            try:
-                self._sock = self._connected(address, within_s if left else None)
-            except OSError:
-                if not left:
-                    raise
-            else:
-                break
-        if len(addresses) > 1:
-            self.target.accepted(address)
-        assert self._sock is not None
-        self._readable = self._hub.loop.io(self._sock.fileno(), READ)
+        self._connection = connect(self.target, self._timeout_ns * 1e-9)
+        return self._connection
 
-    def _connected(self, address: Address, within_s: float | None) -> _socket.socket:
-        sock = _socket.socket(address.family, _socket.SOCK_STREAM)
-        try:
-            sock.setblocking(False)
-            sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
-            code = sock.connect_ex(address.where)
-            if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
-                with gevent.Timeout(within_s, TimeoutError()):
-                    self._wait_writable(sock)
-                code = sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR)
-            if code:
-                raise OSError(code, "connect")
-        except BaseException:
-            sock.close()
-            raise
-        return sock
-
-    def _wait_writable(self, sock: _socket.socket) -> None:
-        watcher = self._hub.loop.io(sock.fileno(), WRITE)
-        try:
-            self._hub.wait(watcher)
-        finally:
-            watcher.stop()
-            watcher.close()
-
-    def _wait_readable(self) -> None:
-        """Wait for input with a watcher that stays on from one answer to the next.
-
-        Switched on and off for each answer, it would cost a system call each.
-        """
-        if not self._watching:
-            self._watching = True
-            self._readable.start(self._on_readable)
-        self._reader = greenlet.getcurrent()
-        try:
-            self._to_loop()
-        finally:
-            self._reader = None
-
-    def _on_readable(self) -> None:
-        reader = self._reader
-        if reader is not None:
-            reader.switch()
-            return
-        # Nobody asked: the server closes an idle connection, or says more than it should. The next
-        # request will see; until then the loop must not tell it again and again.
-        self._watching = False
-        self._readable.stop()
-
-    def _pending(self) -> bytes | None:
-        """Return what can be read without waiting; empty if the server has closed, None: nothing.
-
-        It stays to be read.
-        """
-        assert self._sock is not None
-        try:
-            return self._sock.recv(PEEK_BYTES, _socket.MSG_PEEK)
-        except BlockingIOError:
-            return None
-        except OSError:
-            return b""
-
-    def _send_and_receive(self, exchange: Exchange, wire: bytes, method: str) -> None:
-        sock = self._sock
-        assert sock is not None
+    def _send_and_receive(
+        self, connection: Connection, exchange: Exchange, wire: bytes, method: str
+    ) -> None:
         exchange.sent_bytes = len(wire)
-        sent = sock.send(wire)
-        if sent != len(wire):
-            self._send_rest(sock, memoryview(wire)[sent:])
-        self._wait_readable()
-        data = self._receive(exchange)
+        connection.send(wire)
+        data = connection.receive()
+        exchange.received_bytes += len(data)
         # The usual case: a head seen before and the whole body in one piece.
         end = data.find(b"\r\n\r\n")
         if end > 0:
@@ -360,8 +265,9 @@ class HttpClient:
                 return
 
         def more() -> bytes:
-            self._wait_readable()  # even where bytes are there: others want to run, too
-            return self._receive(exchange)
+            data = connection.receive()
+            exchange.received_bytes += len(data)
+            return data
 
         read_answer(
             exchange,
@@ -372,23 +278,6 @@ class HttpClient:
             max_body_bytes=self.max_body_bytes,
         )
 
-    def _send_rest(self, sock: _socket.socket, rest: memoryview) -> None:
-        while rest:
-            self._wait_writable(sock)
-            try:
-                rest = rest[sock.send(rest) :]
-            except BlockingIOError:
-                continue
 
-    def _receive(self, exchange: Exchange) -> bytes:
-        assert self._sock is not None
-        while True:
-            try:
-                data = self._sock.recv(RECEIVE_BYTES)
-                break
-            except BlockingIOError:
-                self._wait_readable()
-        if not data:
-            raise ClosedByServerError
-        exchange.received_bytes += len(data)
-        return data
+def _is_stray(pending: bytes | None) -> bool:
+    return bool(pending) and not is_farewell(pending or b"")

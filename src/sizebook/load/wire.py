@@ -18,14 +18,15 @@ TO_CLOSE = -1
 """Value of ``Head.length``: the body ends when the server closes the connection."""
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5]\d\d)(?: [^\r\n\x00]*)?\Z")
-_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\x00]*?)[ \t]*\Z")
+_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\r\n\x00]*)\Z")
 _LENGTH = re.compile(rb"\d{1,15}\Z")
-_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]*(?:;[^\r\n\x00]*)?\Z")
+_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]{0,64}(?:;[^\r\n\x00]*)?\Z")
+_CHUNK_SIZE = re.compile(rb"(?:[0-9A-Fa-f]{1,12}[ \t]{0,64})?")
+"""Begins a chunk's line; some bytes at most, so that it may be looked at again with each one."""
 _PATH = re.compile(r"/[\x21-\x7e]*\Z")
 _NO_BODY = frozenset((204, 304))
 _FAREWELL = re.compile(rb"HTTP/1\.[01] 408[ \r]")
 _BROKEN_LINE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-_HALF_CHUNK_LINE = re.compile(rb"(?:[0-9A-Fa-f]{1,12}[ \t]*(?:;[^\r\n\x00]*)?\r?)?\Z")
 _METHOD = re.compile(r"[A-Z][A-Z-]*\Z")
 _FRAMING = frozenset(("host", "content-length", "transfer-encoding", "connection", "upgrade"))
 """Headers of a request that the client writes itself, or that would change what comes after it."""
@@ -69,7 +70,7 @@ def parse_head(head: bytes) -> Head:
         field = _FIELD.match(line)
         if field is None:
             raise ProtocolError(f"header line {line[:60]!r}")
-        name, value = field[1].lower(), field[2]
+        name, value = field[1].lower(), field[2].strip(b" \t")
         if name == b"content-length":
             lengths.add(value)
         elif name == b"transfer-encoding":
@@ -108,18 +109,23 @@ def refuse_broken_lines(text: bytes | bytearray, begin: int = 0) -> None:
     Looked for while the end of the head is still to come: with such line ends it never does. A CR
     at the very end may still be half a line end.
     """
-    broken = _BROKEN_LINE.search(text)
+    broken = _BROKEN_LINE.search(text, begin)
     if broken is not None:
-        begin = max(0, broken.start() - 40)
-        raise ProtocolError(
-            f"a line that ends without CR LF: {bytes(text[begin : broken.end()])!r}"
-        )
+        shown = text[max(0, broken.start() - 40) : broken.end()]
+        raise ProtocolError(f"a line that ends without CR LF: {bytes(shown)!r}")
 
 
-def refuse_half_chunk_line(text: bytes | bytearray) -> None:
-    """Raise ProtocolError where no end of the line could make it one that begins a chunk."""
-    if _HALF_CHUNK_LINE.match(text) is None:
-        raise ProtocolError(f"chunk line {bytes(text[:60])!r}")
+def refuse_half_chunk_line(text: bytes | bytearray, at: int = 0, seen: int = 0) -> None:
+    """Raise ProtocolError where no end of the line could make it one that begins a chunk.
+
+    The line begins ``at``; what comes before ``seen`` was in order.
+    """
+    size = _CHUNK_SIZE.match(text, at)
+    end = at if size is None else size.end()
+    after = bytes(text[end : end + 2])
+    if after and (end == at or not (after == b"\r" or after.startswith(b";"))):
+        raise ProtocolError(f"chunk line {bytes(text[at : at + 60])!r}")
+    refuse_broken_lines(text, max(end, seen))
 
 
 def is_farewell(text: bytes) -> bool:
