@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from sizebook.lab import equipment
 from sizebook.model.errors import BundleError, UserError
 from sizebook.store.received import unpack_bundles
 
-NASTY = ("", "-5", "nan", "inf", "1e999", "1_0", "x:inf", "p95:inf", "\x1b[2J", "\udcff", "no/such")
+STEERS = ("\x1b[2J", "\x9b31m", "a\u202eb", "\udcff", "a\nb")
+NASTY = ("", "-5", "nan", "inf", "1e999", "1_0", "x:inf", "p95:inf", *STEERS, "no/such")
 """For an option or argument of any type."""
 
 
@@ -48,12 +49,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _asked(words: tuple[str, ...]) -> Iterator[list[str]]:
+def _asked(words: tuple[str, ...], texts: Sequence[str] = NASTY) -> Iterator[list[str]]:
     for parameter in COMMANDS[words].params:
         flag = [name for name in parameter.opts if name.startswith("--")]
         if getattr(parameter, "is_flag", False) or parameter.name == "help":
             continue
-        for text in NASTY:
+        for text in texts:
             yield [*words, f"{flag[0]}={text}"] if flag else [*words, "--", text]
 
 
@@ -68,6 +69,56 @@ def test_bad_values_are_one_message(root: Path, words: tuple[str, ...]) -> None:
         if isinstance(error, UserError):
             assert str(error).isprintable(), arguments
             assert "next: " in str(error)
+        assert all(map(str.isprintable, (done.stdout + done.stderr).splitlines())), arguments
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_nothing_is_no_value(root: Path, words: tuple[str, ...]) -> None:
+    """Of any option or argument: it must not stand for all, nor for what is done without."""
+    for arguments in _asked(words, ("", " ")):
+        error = CliRunner().invoke(app, arguments).exception
+        assert isinstance(error, UserError), arguments
+        told = "an argument that is empty" if "--" in arguments else "nothing behind --"
+        assert told in str(error)
+        parted = [word for word in arguments[-1].partition("=") if word != "="]
+        error = CliRunner().invoke(app, [*arguments[:-1], *parted]).exception
+        assert isinstance(error, UserError), parted
+
+
+@pytest.mark.parametrize("text", STEERS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["{}"],
+        ["--{}"],
+        ["new", "{}"],
+        ["doctor", "{}"],
+        ["trial", "--{}"],
+        ["trial", "--{}=1"],
+        ["trial", "--users={}"],
+        ["stack", "manifests", "--image", "a", "--{}"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_parser_refuses_is_shown_as_escapes(words: list[str], text: str) -> None:
+    """Unknown commands and options, values too many or of another type: as told by Typer."""
+    done = CliRunner().invoke(app, [word.format(text) for word in words])
+    lines = done.stderr.splitlines()
+    assert done.exit_code == 2
+    assert all(map(str.isprintable, lines))
+    assert len([line for line in lines if line.startswith("Error: ")]) == 1
+
+
+def test_the_name_of_the_program_steers_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link to it may have any name."""
+    monkeypatch.setattr("sys.argv", ["/bin/\x1b[31msizebook", "nothing"])
+    with pytest.raises(SystemExit):
+        app()
+    told = capsys.readouterr().err
+    assert told.startswith("Usage: sizebook [OPTIONS]")
+    assert all(map(str.isprintable, told.splitlines()))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +159,7 @@ def test_a_command_to_go_on_with_can_be_pasted(root: Path) -> None:
 
 def test_an_archive_that_macos_packed_again_is_told_apart(tmp_path: Path) -> None:
     """Its notes are no attack: the message says where they come from and what to do."""
-    for name in ("__MACOSX/run/._trial.json", "run/.DS_Store"):
+    for name in ("__MACOSX/run/._trial.json", "run/.DS_Store", "run/._trial.json"):
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w") as packed:
             packed.writestr(name, b"")

@@ -34,6 +34,7 @@ from sizebook.book.crate.rules import CRATE_RULES, METADATA, is_crate
 from sizebook.lab.archive import readable_bundles
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.store.bundles import open_bundle, verify_bundle
+from sizebook.store.received import unpack_bundles
 
 PREVIEW = "ro-crate-preview.html"
 
@@ -630,6 +631,38 @@ def test_a_hostile_archive_is_refused(crate, tmp_path, name, size, data, mode):
         unpack_crate(archive, place)
     assert list(place.iterdir()) == []
     assert [path.name for path in place.parent.iterdir()] == ["inner"]
+
+
+@pytest.mark.parametrize(
+    "name", ["__MACOSX/._ro-crate-metadata.json", "data/.DS_Store", ".DS_Store", "data/._x"]
+)
+@pytest.mark.parametrize("folder", ["", "crate/"], ids=["its files", "its folder"])
+def test_a_crate_that_macos_packed_again_is_told_apart(crate, tmp_path, name, folder):
+    """Its notes are no attack: the message says where they come from, and what to do."""
+    archive = tmp_path / "again.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file, content in contents(crate).items():
+            packed.writestr(f"{folder}{file}", content)
+        packed.writestr(name if name.startswith("__") else f"{folder}{name}", b"\0\5\x16\7")
+    assert is_crate_archive(archive) == (folder == "")
+    unpack = unpack_crate if is_crate_archive(archive) else unpack_bundles
+    with pytest.raises(BundleError, match=r"macOS .* remove every __MACOSX, \.DS_Store"):
+        unpack(archive, tmp_path / "into")
+
+
+def test_what_came_with_the_book_is_not_exported_as_a_run(project, tmp_path, monkeypatch):
+    """A page made from published trials: the message says what to run, or to pass on instead."""
+    unpacked = project / ".sizebook" / "published"
+    unpacked.parent.mkdir(exist_ok=True)
+    (project / "data" / "runs").rename(unpacked)
+    monkeypatch.setattr("sizebook.book.cited.list_rounds", lambda _: ["2026-01-31"])
+    monkeypatch.setattr("sizebook.book.cited.open_published", lambda _: unpacked)
+    with pytest.raises(UsageError) as refused:
+        export_crate(project, tmp_path / "crate")
+    told = str(refused.value)
+    assert "found trials of chapter alpha that came with the book" in told
+    assert told.endswith("next: sizebook run alpha, then export again; or pass on data/published")
+    assert not (tmp_path / "crate").exists()
 
 
 def test_a_torn_archive_is_refused(root, tmp_path):

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.site import build_site
 from sizebook.book.starting import NewChapter, add_to_contents, start_book, start_chapter
+from sizebook.cli.main import app
 from sizebook.model.errors import UsageError
 from sizebook.store import find_bundles
 
@@ -113,6 +115,32 @@ def test_nothing_is_overwritten(book, chapter, said):
     (book / "locustfiles" / "taken.py").unlink()
     with pytest.raises(UsageError, match="there and not empty"):
         start_book(book, "Mine", NewChapter("x", "X"))
+
+
+def test_the_command_says_what_it_wrote_and_what_comes_next(tmp_path, monkeypatch):
+    """The files, and a command with the inventory where one is needed; elsewhere, why not."""
+    start_book(tmp_path / "b", "Mine", NewChapter("one", "One"))
+    monkeypatch.setenv("SIZEBOOK_ROOT", str(tmp_path / "b"))
+    url = "http://shop.example:80"
+    words = ["new", "chapter", "two", "--url", url, "--title", "My  shop", "--part", "Shops"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.exception
+    assert done.stdout.splitlines() == [
+        "wrote notebooks/11-two.ipynb",
+        "wrote locustfiles/two.py",
+        "wrote tests/chapters/test_two.py",
+        "wrote inventories/two.yaml",
+        "wrote book/_toc.yml",
+        "next: sizebook run two --profile smoke --inventory inventories/two.yaml",
+    ]
+    made = find_chapters(tmp_path / "b")[-1]
+    assert (made.title, made.part) == ("My  shop", "Shops")
+    (tmp_path / "b" / "book" / "_toc.yml").rename(tmp_path / "toc.yml")
+    refused = CliRunner().invoke(app, ["new", "chapter", "three"]).exception
+    assert isinstance(refused, UsageError)
+    assert "book/_toc.yml that cannot be read" in refused.found
+    assert "sizebook new book FOLDER" in refused.next_step
+    assert not list((tmp_path / "b").rglob("*three*"))
 
 
 def test_a_page_comes_to_the_end_of_its_part():

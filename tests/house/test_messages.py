@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sizebook.book.audit.findings import AuditReport
+from sizebook.model.errors import UserError
+
 SOURCE = Path(__file__).parents[2] / "src" / "sizebook"
 _COMMAND = re.compile(r"(^|(?<![\w.\0]))(sizebook [a-z]+ |cd )")
 _QUOTES = ("shlex.quote", "shlex.join")
@@ -80,3 +83,22 @@ def test_the_command_line_prints_by_one_function() -> None:
         )
     }
     assert prints == RAW
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        ("no file 'a  b   c'", "no file 'a  b   c'"),
+        ("chapter 'x\t y'", "chapter 'x\\t y'"),
+        ("name 'a\u00a0 b'", "name 'a\u00a0 b'"),
+        ("a fault in\n    line 2:\r\n  'c  d'\n", "a fault in line 2: 'c  d'"),
+        (repr("a \n b"), "'a \\n b'"),
+    ],
+)
+def test_a_message_quotes_what_it_was_given(found: str, shown: str) -> None:
+    """Blanks that a name has are not the message's to tidy; only its own lines become one."""
+    error = UserError(found=found, expected="another", next_step="rename it")
+    assert str(error) == f"found {shown}; expected another; next: rename it"
+    report = AuditReport("somewhere")
+    report.add("AU101-record", "here", found, found=found, expected="another")
+    assert report.findings[0].message == shown == report.findings[0].found

@@ -25,6 +25,7 @@ from sizebook.lab import calibration
 from sizebook.lab.archive import TRY_ALL
 from sizebook.lab.inventories import inventory_fingerprint
 from sizebook.model.errors import UserError
+from sizebook.model.plain_text import on_one_line
 from sizebook.report.evidence import find_commit, hash_json
 
 State = Literal["ran", "up to date", "published", "not published", "failed"]
@@ -276,7 +277,7 @@ def stamp_page(root: Path, chapter: Chapter, parameters: Mapping[str, Any], note
 
 def first_words(kind: str, message: str) -> str:
     """Give a failure in one line; a UserError says enough without its kind."""
-    line = " ".join(_ANSI.sub("", message).split())
+    line = on_one_line(_ANSI.sub("", message))
     return line if kind in _ERRORS else f"{kind}: {line}"
 
 

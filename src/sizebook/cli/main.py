@@ -30,11 +30,12 @@ from sizebook.cli import (
     stack,
     trial,
 )
-from sizebook.cli.output import say
+from sizebook.cli.output import PlainGroup, say
 from sizebook.model.errors import UserError
 
 app = typer.Typer(
     name="sizebook",
+    cls=PlainGroup,
     help="A benchmark report book whose every number is measured on this machine.",
     no_args_is_help=True,
     add_completion=False,

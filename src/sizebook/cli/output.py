@@ -5,12 +5,55 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.table import Table
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
+from sizebook.model.errors import UsageError
 from sizebook.model.plain_text import show_plainly, steers
+
+
+class PlainGroup(TyperGroup):
+    """Commands whose refusals, too, show what would steer a terminal as an escape.
+
+    Typer prints an unknown command or a bad value as it was given, and the program's name as the
+    file is called; which characters it escapes changes with its version.
+    """
+
+    def main(self, *args: Any, **settings: Any) -> NoReturn:
+        """Run the command line and end the process, as Typer does.
+
+        Raises UsageError for an empty value: a variable of a script that is not set, which would
+        silently stand for all chapters, or for what a command does without the option.
+        """
+        given = settings.get("args")
+        _refuse_empty(sys.argv[1:] if given is None else given)
+        settings |= {"prog_name": "sizebook", "standalone_mode": False}
+        try:
+            code = super().main(*args, **settings)
+        except TyperException as error:
+            refusal: Any = error  # the class that can show itself is none of Typer's public ones
+            refusal.message = "\n".join(map(show_plainly, error.message.split("\n")))
+            refusal.show()
+            sys.exit(error.exit_code)
+        sys.exit(code)
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    for before, word in zip(("", *words), words, strict=False):
+        option, equals, value = word.partition("=")
+        is_set = bool(equals) and option.startswith("-")
+        if (value if is_set else word).strip():
+            continue
+        name = option if is_set else before if before.startswith("-") else ""
+        raise UsageError(
+            found=f"nothing behind {name}" if name.strip("-") else "an argument that is empty",
+            expected="a value, or none at all where it may be left out",
+            next_step="give it one, or leave it out; is a variable of a script not set?",
+        )
 
 
 def say(text: str = "", *, aside: bool = False) -> None:

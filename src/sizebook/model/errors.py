@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sizebook.model.plain_text import show_plainly
+from sizebook.model.plain_text import on_one_line
 
 
 class UserError(Exception):
@@ -19,8 +19,8 @@ class UserError(Exception):
         super().__init__(found, expected, next_step)
 
     def __str__(self) -> str:
-        text = f"found {self.found}; expected {self.expected}; next: {self.next_step}"
-        return show_plainly(" ".join(text.split()))
+        found, expected, step = map(on_one_line, (self.found, self.expected, self.next_step))
+        return f"found {found}; expected {expected}; next: {step}"
 
     def __reduce__(self) -> tuple[object, tuple[type[UserError], str, str, str]]:
         return _rebuild, (type(self), self.found, self.expected, self.next_step)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
+
+_LINE_END = re.compile(r"\s*[\r\n]\s*")
 
 
 def steers(char: str) -> bool:
@@ -32,6 +35,17 @@ def show_plainly(text: str) -> str:
     return "".join(
         char.encode("unicode_escape").decode("ascii") if steers(char) else char for char in text
     )
+
+
+def on_one_line(text: str) -> str:
+    """Return what may have several lines as one, shown plainly; blanks within a line stay.
+
+    A name or value that is quoted in it is seen as it is, so that it can be found again.
+
+    >>> on_one_line("no file 'a  b':\\n  look")
+    "no file 'a  b': look"
+    """
+    return show_plainly(_LINE_END.sub(" ", text.strip()))
 
 
 def escape_html(text: str) -> str:

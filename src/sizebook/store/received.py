@@ -208,6 +208,19 @@ def _look_through(opened: zipfile.ZipFile, archive: Path) -> list[_Sent]:
     return list(sent.values())
 
 
+def refuse_notes_of_macos(archive: Path, name: str) -> None:
+    """Raise BundleError if an archive's entry is what macOS adds when it packs a folder."""
+    parts = name.rstrip("/").split("/")
+    if parts[0] == "__MACOSX" or parts[-1] == ".DS_Store" or parts[-1].startswith("._"):
+        raise BundleError(
+            found=f"archive {archive.name} with {name[:100]!r}: macOS packed its folder again, and "
+            "added notes of its own",
+            expected="the zip file as Sizebook made it, and nothing else in it",
+            next_step="ask for that file; or unpack this one, remove every __MACOSX, .DS_Store "
+            "and file whose name begins with ._, and give the folder",
+        )
+
+
 def _plain_entries(opened: zipfile.ZipFile, archive: Path) -> dict[str, zipfile.ZipInfo]:
     """Return the entries by name, folders left out; raise BundleError for any that is odd."""
     listed = opened.infolist()
@@ -218,14 +231,7 @@ def _plain_entries(opened: zipfile.ZipFile, archive: Path) -> dict[str, zipfile.
     for info in listed:
         shown = info.orig_filename[:100]
         parts = info.filename.rstrip("/").split("/")
-        if parts[0] == "__MACOSX" or parts[-1] == ".DS_Store":
-            raise BundleError(
-                found=f"archive {archive.name} with {shown!r}: macOS packed its folder again, and "
-                "added notes of its own",
-                expected="the zip file as Sizebook made it, with whole bundles and nothing else",
-                next_step="ask for that file; or unpack this one, remove every __MACOSX and "
-                ".DS_Store, and give the folder",
-            )
+        refuse_notes_of_macos(archive, info.filename)
         plain = info.filename == info.orig_filename and len(parts) <= _MOST_PARTS
         if not plain or not all(_NAME.fullmatch(part) for part in parts):
             raise _refused(archive, f"the name {shown!r}, which is none of a bundle's")

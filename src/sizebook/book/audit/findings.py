@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from sizebook.book.audit.rules import SEVERITIES, Severity, get_rule
+from sizebook.model.plain_text import on_one_line
 
 Kind = Literal["figures", "tables", "numbers", "prose", "claims", "bundles", "pages"]
 KINDS: tuple[Kind, ...] = ("figures", "tables", "numbers", "prose", "claims", "bundles", "pages")
@@ -139,6 +140,5 @@ class AuditReport:
 
 def _line(text: str, most: int = 400) -> str:
     """Return a text as one line that shows as it is on a terminal, cut if it is very long."""
-    printable = "".join(sign if sign.isprintable() else " " for sign in text)
-    line = " ".join(printable.split())
+    line = on_one_line(text)
     return line if len(line) <= most else f"{line[: most - 1]}…"

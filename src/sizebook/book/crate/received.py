@@ -16,7 +16,7 @@ from sizebook.book.crate.gather import is_plain
 from sizebook.book.crate.preview import PREVIEW
 from sizebook.book.crate.rules import METADATA
 from sizebook.model.errors import BundleError, UserError
-from sizebook.store.received import most_unpacked, open_archive
+from sizebook.store.received import most_unpacked, open_archive, refuse_notes_of_macos
 
 MOST_FILES = 100_000
 _CHUNK = 2**20
@@ -49,15 +49,16 @@ def unpack_crate(archive: Path, folder: Path) -> None:
             if is_a(entity, "File")
         } | {METADATA: MOST_METADATA_BYTES, PREVIEW: MOST_METADATA_BYTES}
         for each in entries:
-            _check_entry(each, sizes)
+            _check_entry(archive, each, sizes)
         if sum(each.file_size for each in entries) > (most := most_unpacked(archive)):
             raise ValueError(f"more than {most:,} bytes")
         for each in entries:
             _write(packed, each, folder / each.filename)
 
 
-def _check_entry(entry: zipfile.ZipInfo, sizes: dict[str, int]) -> None:
+def _check_entry(archive: Path, entry: zipfile.ZipInfo, sizes: dict[str, int]) -> None:
     name = entry.filename
+    refuse_notes_of_macos(archive, name)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if not is_plain(name) or name not in sizes:
         raise ValueError(f"file {name[:100]!r}, which is none of a crate's")
