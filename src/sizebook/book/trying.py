@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from sizebook.book.chapters import get_chapter
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import TrialError
 from sizebook.store import Bundle, Project, find_bundles, open_bundle
 
@@ -39,7 +40,7 @@ def try_chapter(
     command = [sys.executable, "-m", "sizebook.cli", "run", chapter_id, "--profile", "smoke"]
     command += ["--inventory", str(inventory)] if inventory is not None else []
     done = subprocess.run(
-        command,
+        mortal(command),
         cwd=copy.root,
         env={**os.environ, "SIZEBOOK_ROOT": str(copy.root)},
         stdin=subprocess.DEVNULL,

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from sizebook.hosts.inside import AGENT, AGENT_FILES
 from sizebook.hosts.manifest import Manifest
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import HostLacksError
 
 INIT = "/sbin/sizebook-init"
@@ -162,7 +163,7 @@ def make_disk(path: Path, *, mib: int, content: Path, label: str, journal: bool 
     command += ["-L", label, "-d", str(content), *([] if journal else ["-O", "^has_journal"])]
     path.unlink(missing_ok=True)
     run = subprocess.run(
-        [*command, str(path), f"{mib}M"], capture_output=True, text=True, check=False
+        mortal([*command, str(path), f"{mib}M"]), capture_output=True, text=True, check=False
     )
     if run.returncode != 0:
         path.unlink(missing_ok=True)
@@ -259,7 +260,9 @@ def _compile_python(root: Path) -> None:
         command = [str(python_program()), "-I", "-S", "-m", "compileall", "-q", "-j", "0"]
         command += ["--invalidation-mode", "unchecked-hash", "-s", str(root)]
         subprocess.run(
-            [*command, str(root / folder.relative_to("/"))], capture_output=True, check=False
+            mortal([*command, str(root / folder.relative_to("/"))]),
+            capture_output=True,
+            check=False,
         )
 
 

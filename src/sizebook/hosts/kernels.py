@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import HostLacksError, UserError
 
 PARAVIRTUAL = ("virtio_pci", "virtio_blk", "virtio_net")
@@ -222,12 +223,16 @@ def _unpack_kernel(archive: Path, target: Path) -> None:
     wanted = [f"./lib/modules/*/kernel/{kind}" for kind in _KINDS]
     wanted += ["./boot/vmlinuz-*", "./lib/modules/*/modules.builtin"]
     with subprocess.Popen(
-        ["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE
+        mortal(["dpkg-deb", "--fsys-tarfile", str(archive)]), stdout=subprocess.PIPE
     ) as tar:
         unpack = ["tar", "-x", "-C", str(target), "--wildcards", "--no-same-owner"]
         unpack += [f"--exclude=*/{name}/*" for name in _NOT_FOR_GUESTS]
         done = subprocess.run(
-            [*unpack, *wanted], stdin=tar.stdout, capture_output=True, text=True, check=False
+            mortal([*unpack, *wanted]),
+            stdin=tar.stdout,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     if done.returncode != 0 and not list(target.glob("boot/vmlinuz-*")):
         raise UserError(
@@ -253,7 +258,7 @@ def _run(command: list[str], folder: Path) -> str:
             expected="Debian or a system like it, to download a kernel for guests",
             next_step="install a kernel package for general hardware",
         )
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(mortal(command), cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HostLacksError(
             found=f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-200:]}",

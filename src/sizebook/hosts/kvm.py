@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sizebook.hosts.initrd import BOOTED
 from sizebook.hosts.kernels import Kernel
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import HostLacksError
 
 DEVICE = Path("/dev/kvm")
@@ -98,7 +99,7 @@ def boot_once(
     command += ["-append", "console=ttyS0 quiet panic=-1"]
     begin = time.monotonic()
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        mortal(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as machine:
         assert machine.stdout is not None
         said = b""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.hosts.image import is_static
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import HostLacksError
 
 MODULE = "gvisor.dev/gvisor/runsc"
@@ -71,7 +72,7 @@ def build_runsc(state: Path) -> Runsc:
     environment = {**os.environ, **_SETTINGS, "GOBIN": str(partial)}
     try:
         done = subprocess.run(
-            command,
+            mortal(command),
             cwd=partial,
             env=environment,
             capture_output=True,

@@ -16,6 +16,7 @@ from sizebook.hosts.boots import Site
 from sizebook.hosts.image import INIT
 from sizebook.hosts.kernels import find_user_mode_linux
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.mortal import mortal
 from sizebook.hosts.network import Link
 from sizebook.hosts.own_kernel import ROOT_DISK, SCRATCH_DISK, OwnKernelBoot
 from sizebook.model.deployment import CpuSet, Mode
@@ -82,7 +83,7 @@ def ptrace_library(state: Path, cpu_facts: Path = _CPU_FACTS) -> Path | None:
     library.parent.mkdir(parents=True, exist_ok=True)
     partial = library.with_suffix(".partial")
     command = [compiler, "-O2", "-shared", "-fPIC", "-nostdlib", "-o", str(partial), str(_SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(mortal(command), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HostLacksError(
             found=f"{compiler} ended with {done.returncode}: {done.stderr.strip()[-200:]}",

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from sizebook.hosts.mortal import mortal
 from sizebook.model.errors import HostLacksError, UserError
 from sizebook.store.fingerprints import fingerprint_files
 from sizebook.store.project import Project
@@ -86,7 +87,7 @@ def ensure_built(project: Project) -> tuple[StackBuild, bool]:
             next_step="install it (Debian: apt-get install maven; conda: maven)",
         )
     command = [maven, "-B", "-q", "-f", str(project.stack / "pom.xml"), "-DskipTests", "package"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = subprocess.run(mortal(command), capture_output=True, text=True, check=False)
     if run.returncode != 0:
         words = [line for line in run.stdout.splitlines() if line.startswith("[ERROR]")][:3]
         raise UserError(

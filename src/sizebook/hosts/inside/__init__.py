@@ -10,3 +10,5 @@ KEEPER_FILES = tuple(
     AGENT.with_name(f"{name}.py") for name in ("files", "senses", "groups", "spaces", "keeper")
 )
 """What runs on another machine beside the agent, each after those that it uses."""
+MORTAL = AGENT.with_name("mortal.py")
+"""Becomes a command that ends with the process that started it."""
