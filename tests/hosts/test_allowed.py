@@ -6,6 +6,8 @@ import pytest
 
 from sizebook.hosts import allowed
 from sizebook.hosts.allowed import Allowed, find_allowed, free_memory_mib, usable_memory_mib
+from sizebook.hosts.inside import senses
+from sizebook.hosts.inside.senses import memory_limits
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.errors import HostLacksError
 from sizebook.stack import readiness
@@ -40,6 +42,36 @@ V1 = {
 V2 = {"fs": "cgroup2 cgroup2 rw"}
 
 
+def as_the_agent_sees_it(proc: Path) -> int | None:
+    """Return the least limit that the agent on another machine would tell."""
+    found = memory_limits(str(proc / "7" / "cgroup"), str(proc / "self" / "mountinfo"))
+    return min((one for one in found if one < int(NONE)), default=None)
+
+
+def test_a_container_has_its_own_group_at_the_top(tmp_path):
+    """Its path in /proc is the machine's, the mount begins at its group; one outside is not it."""
+    files = {"fs/memory.max": str(300 * MIB), "fs/in/memory.max": str(200 * MIB)}
+    proc = machine(tmp_path, "0::/pod/one/in\n", V2, files)
+    mounts = proc / "self" / "mountinfo"
+    mounts.write_text(mounts.read_text().replace(" / ", " /pod/one ", 1))
+    assert as_the_agent_sees_it(proc) == find_allowed(7, proc).memory_bytes == 200 * MIB
+    for path in ("/../../other", "/pod/one", "/gone"):
+        (proc / "7" / "cgroup").write_text(f"0::{path}\n")
+        assert as_the_agent_sees_it(proc) == 300 * MIB
+
+
+def test_the_agent_tells_the_limit_of_its_own_group(tmp_path, monkeypatch):
+    """Not that of the machine's topmost group, which has none."""
+    files = {"fs/a/memory.max": str(96 * MIB), "fs/a/b/memory.max": "max"}
+    proc = machine(tmp_path, "0::/a/b\n", V2, files)
+    monkeypatch.setattr(
+        senses.memory_limits,
+        "__defaults__",
+        (str(proc / "7" / "cgroup"), str(proc / "self" / "mountinfo")),
+    )
+    assert senses.facts()["memory_bytes"] == 96 * MIB
+
+
 def test_version_1_the_tightest_level_counts(tmp_path):
     """A quota above, a memory limit above that; what is cached can be given back."""
     files = {
@@ -57,6 +89,7 @@ def test_version_1_the_tightest_level_counts(tmp_path):
     }
     proc = machine(tmp_path, "4:memory:/a/b\n1:cpu,cpuacct:/a/b\n", V1, files)
     assert find_allowed(7, proc) == Allowed(1.5, 1024 * MIB, 248 * MIB)
+    assert as_the_agent_sees_it(proc) == 1024 * MIB
 
 
 def test_version_1_tells_of_limits_that_are_not_visible(tmp_path):
@@ -68,6 +101,7 @@ def test_version_1_tells_of_limits_that_are_not_visible(tmp_path):
     }
     proc = machine(tmp_path, "4:memory:/\n", {"mem": V1["mem"]}, files)
     assert find_allowed(7, proc) == Allowed(None, 512 * MIB, 448 * MIB)
+    assert as_the_agent_sees_it(proc) == 512 * MIB
 
 
 def test_version_2_slowing_is_a_limit_too(tmp_path):
@@ -89,6 +123,7 @@ def test_version_2_slowing_is_a_limit_too(tmp_path):
     }
     proc = machine(tmp_path, "0::/a/b\n", V2, files)
     assert find_allowed(7, proc) == Allowed(2.5, 2048 * MIB, 98 * MIB)
+    assert as_the_agent_sees_it(proc) == 2048 * MIB
 
 
 def test_hybrid_and_none(tmp_path):
@@ -104,8 +139,10 @@ def test_hybrid_and_none(tmp_path):
     }
     proc = machine(tmp_path, "4:memory:/a\n0::/a\n", V2 | {"mem": V1["mem"]}, files)
     assert find_allowed(7, proc) == Allowed(0.5, 256 * MIB, 0)
+    assert as_the_agent_sees_it(proc) == 256 * MIB
     (proc / "7" / "cgroup").write_text("4:memory:/\n0::/\n")
     assert find_allowed(7, proc) == Allowed()
+    assert as_the_agent_sees_it(proc) is None
     assert find_allowed(7, tmp_path / "nowhere") == Allowed()
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-LIMITS = ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory.max")
+MOUNTS = "/proc/self/mountinfo"
+LIMITS = ("memory.limit_in_bytes", "memory.max", "memory.high")
 
 
 def view_all(pids: dict[str, int]) -> dict[str, Any]:
@@ -93,7 +94,6 @@ def facts() -> dict[str, Any]:
         for line in try_read("/proc/cpuinfo").splitlines()
         if line.startswith("model name")
     ]
-    limits = [int(text) for text in map(try_read, LIMITS) if text.strip().isdecimal()]
     outgoing = try_read("/proc/sys/net/ipv4/ip_local_port_range").split()
     return {
         "system": system.get("PRETTY_NAME", name.sysname),
@@ -101,10 +101,48 @@ def facts() -> dict[str, Any]:
         "architecture": name.machine,
         "cpu_model": models[0] if models else "unknown",
         "cpus": sorted(os.sched_getaffinity(0)),
-        "memory_bytes": min([meminfo()["MemTotal"], *limits]),
+        "memory_bytes": min([meminfo()["MemTotal"], *memory_limits()]),
         "outgoing": [int(port) for port in outgoing],
         "up_s": time.clock_gettime(time.CLOCK_BOOTTIME),
     }
+
+
+def memory_limits(member: str = "/proc/self/cgroup", mounts: str = MOUNTS) -> list[int]:
+    """Return the limits in bytes of the control groups that this process is in, at every level.
+
+    Version 1 tells those above what is visible here, too (``hierarchical_memory_limit``).
+    """
+    own: dict[str, str] = {}
+    for line in try_read(member).splitlines():  # "4:cpu,memory:/a/b", "0::/a/b"
+        _, controllers, path = line.split(":", 2)
+        own |= dict.fromkeys(controllers.split(","), path)
+    found: list[str] = []
+    for line in try_read(mounts).splitlines():
+        left, _, right = line.partition(" - ")
+        fields, kind = left.split(), right.split()
+        is_one = kind[:1] == ["cgroup"] and "memory" in kind[-1].split(",")
+        if not is_one and kind[:1] != ["cgroup2"]:
+            continue
+        for folder in _up(own.get("memory" if is_one else "", "/"), fields[3], fields[4]):
+            found += [try_read(f"{folder}/{name}") for name in LIMITS]
+            for entry in try_read(f"{folder}/memory.stat").splitlines():
+                name, _, value = entry.partition(" ")
+                found += [value] if name == "hierarchical_memory_limit" else []
+    return [int(text) for text in found if text.strip().isdecimal()]
+
+
+def _up(path: str, root: str, top: str) -> list[str]:
+    """Return the folder of a group and those above it; ``root`` is the group mounted at ``top``."""
+    if root != "/" and f"{path}/".startswith(f"{root}/"):
+        path = path[len(root) :]
+    folder = os.path.normpath(f"{top}/{path}")
+    if not folder.startswith(f"{top}/") or not os.path.isdir(folder):
+        return [top]
+    folders = [folder]
+    while folder != top:
+        folder = os.path.dirname(folder)
+        folders.append(folder)
+    return folders
 
 
 def meminfo() -> dict[str, int]:
