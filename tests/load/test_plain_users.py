@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import polars as pl
 import pytest
 
 from sizebook.load.schedule import ThinkTimes
+from sizebook.model.errors import LocustfileError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 
 
@@ -168,3 +172,48 @@ def test_what_users_leave_running_is_no_part_of_the_next_trial(run, server):
     collected = run(PAUSING.format(base="FastHttpUser", wait=""))
     assert set(collected.requests["name"]) == {"page"}
     assert collected.requests.height == server.requests > 2
+
+
+OPTIONS = """
+from locust import FastHttpUser, events, task
+
+@events.init_command_line_parser.add_listener
+def add(parser):
+    parser.add_argument("--page", {default})
+    parser.add_argument("--depth", type=int, env_var="LOCUST_DEPTH", default=3)
+
+class Reader(FastHttpUser):
+    @task
+    def read(self):
+        given = self.environment.parsed_options
+        assert given.host.startswith("http://127.0.0.1:") and given.num_users == 2
+        self.client.get("/", name=f"{{given.page}} {{given.depth}} {{given.run_time}}")
+"""
+
+
+def test_arguments_of_a_locustfile_have_their_defaults(run, server):
+    """What it would have of Locust's own command line is there; the host and the users, too."""
+    collected = run(OPTIONS.format(default="default='start'"))
+    assert set(collected.requests["name"]) == {"start 3 None"}
+    assert collected.facts.failed == collected.notes["script_errors"] == 0
+    assert collected.requests.height == server.requests > 2
+    collected = run(PAUSING.format(base="FastHttpUser", wait=""))
+    assert set(collected.requests["name"]) == {"page"}
+
+
+def test_an_argument_that_must_be_given_is_refused(run):
+    """There is no command line in a trial; the generator serves the next one."""
+    with pytest.raises(LocustfileError) as refused:
+        run(OPTIONS.format(default="required=True"))
+    assert "arguments of plain.py that cannot be left out" in refused.value.found
+    assert "--page" in refused.value.found
+    assert set(run(OPTIONS.format(default="default=7")).requests["name"]) == {"7 3 None"}
+
+
+def test_variables_of_the_environment_are_no_arguments(monkeypatch):
+    """What is not recorded with a trial must not change it."""
+    monkeypatch.setenv("LOCUST_RUN_TIME", "77")
+    code = "from sizebook.load.options import default_options as o; "
+    code += "print(o('x.py', host=None, users=1).run_time)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "None\n"

@@ -38,6 +38,7 @@ from sizebook.load.clock import Clock
 from sizebook.load.course import Course
 from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
+from sizebook.load.options import default_options
 from sizebook.load.protocol import (
     NO_LATER_NS,
     ROWS_FILE,
@@ -226,7 +227,10 @@ class TrialRun:
 
     def _spawn(self, classes: list[type[Any]]) -> None:
         environment: Any = Environment(
-            user_classes=classes, events=locust.events, catch_exceptions=not self._ours
+            user_classes=classes,
+            events=locust.events,
+            catch_exceptions=not self._ours,
+            parsed_options=self._options(),
         )
         self._environment = environment
         environment.course = self.course
@@ -249,6 +253,17 @@ class TrialRun:
                 expected="every user to be built without exceptions",
                 next_step="look at the user class's __init__ and on_start",
             ) from error
+
+    def _options(self) -> Any:
+        """Return what a plain locustfile may read of Locust's command line; None for our own."""
+        if self._ours:
+            return None
+        urls = list(self.order.targets.values())
+        return default_options(
+            Path(self.order.locustfile).name,
+            host=urls[0] if len(urls) == 1 else None,
+            users=len(self.course.users),
+        )
 
     def _note_script_error(self, user_instance: Any, exception: BaseException, **_: Any) -> None:
         self._script_errors += 1
