@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from sizebook.book import kernel, notebooks
 from sizebook.book.chapters import find_chapters
 from sizebook.book.notebooks import ProgressLine, RunOutcome, is_up_to_date, run_chapter
 
@@ -118,6 +120,44 @@ def test_dead_kernel_is_a_failure(write_template: TemplateWriter, tmp_path: Path
     assert "ended unexpectedly" in str(outcome.error)
     assert outcome.remains is not None
     assert "the last words" in str(nbformat.read(outcome.remains, as_version=4).cells)
+
+
+MUTE = """
+kernel = get_ipython().kernel
+for name in ("_publish_status", "_publish_status_and_flush"):
+    setattr(kernel, name, lambda *_, **__: None)
+"""
+
+
+def test_a_kernel_that_falls_silent_is_a_failure(
+    write_template: TemplateWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell that ended and never says so, as on a machine without a free CPU: one line."""
+    monkeypatch.setattr(kernel, "_SILENT_S", 1)
+    write_template(MUTE)
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert "told nothing for 1 s" in str(outcome.error)
+
+
+@pytest.mark.parametrize("place", ["run", "stamp"])
+def test_a_full_disk_is_a_failure(
+    write_template: TemplateWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """While the notebook is written, and while its stamp is; the old page is gone as well."""
+
+    def fill(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write_template("1 + 1")
+    if place == "run":
+        monkeypatch.setattr(kernel.papermill, "execute_notebook", fill)
+    else:
+        monkeypatch.setattr(notebooks, "stamp_page", fill)
+    outcome = run(tmp_path)
+    assert outcome.state == "failed"
+    assert "No space left on device" in str(outcome.error)
+    assert not list((tmp_path / "book" / "chapters").glob("*.ipynb"))
 
 
 def test_a_kernel_that_cannot_start_is_told(

@@ -16,7 +16,7 @@ from typing import Any
 import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import DeadKernelError
+from nbclient.exceptions import CellTimeoutError
 from papermill.engines import NBClientEngine, NotebookExecutionManager, papermill_engines
 
 _POLL_S = 0.1
@@ -34,6 +34,15 @@ _QUICK_END = (
 _NO_MEASURING = (
     "--IPKernelApp.exec_lines=import sys; sys.modules['sizebook.lab.measuring'] = None; del sys"
 )
+
+
+_SILENT_S = 120
+"""How long a cell that has ended may leave its outputs out; nbclient's 4 s are too few where
+other programs keep the CPUs busy."""
+
+
+class NotebookLostError(Exception):
+    """A notebook was not run to its end, for a reason that lies in none of its cells; says it."""
 
 
 class _StopError(Exception):
@@ -100,10 +109,11 @@ class NotebookRun:
     def finish(self, while_running: Callable[[], None], stop_grace_s: float) -> None:
         """Start, call ``while_running`` ten times a second, and return when the run is over.
 
-        Raises what papermill raised; a kernel that died or could not start is a DeadKernelError
-        with its last words. Whatever else ends the waiting, Ctrl-C above all, interrupts the kernel
-        first, so that the notebook's own clean-up runs; a kernel that is still busy after
-        ``stop_grace_s``, or at a second Ctrl-C, is terminated.
+        Raises PapermillExecutionError for a cell that failed. A kernel that died, could not start
+        or fell silent, and a disk that is full, are a NotebookLostError. Whatever else ends the
+        waiting, Ctrl-C above all, interrupts the kernel first, so that the notebook's own clean-up
+        runs; a kernel that is still busy after ``stop_grace_s``, or at a second Ctrl-C, is
+        terminated.
         """
         self._thread.start()
         try:
@@ -144,7 +154,16 @@ class NotebookRun:
                 try:
                     self._execute(Path(sockets))
                 except RuntimeError as error:  # jupyter_client's, and nbclient's DeadKernelError
-                    raise DeadKernelError(_read_last_words(Path(sockets)) or str(error)) from error
+                    words = _read_last_words(Path(sockets)) or str(error)
+                    raise NotebookLostError(
+                        f"the notebook's process ended unexpectedly ({words}); "
+                        "was it short of memory?"
+                    ) from error
+        except CellTimeoutError:
+            words = f"the notebook's process told nothing for {_SILENT_S} s; is the machine busy?"
+            self._error = NotebookLostError(words)
+        except OSError as error:
+            self._error = NotebookLostError(cannot_write(error))
         except BaseException as error:  # handed to the thread that waits
             self._error = error
 
@@ -161,6 +180,7 @@ class NotebookRun:
             kernel_name="python3",
             language="python",
             progress_bar=False,
+            iopub_timeout=_SILENT_S,
             kernel_manager_class=self._make_manager_class(sockets),
             resources={"metadata": {"path": str(self._folder)}},
             on_cell_start=look_at_stop,
@@ -205,6 +225,11 @@ class NotebookRun:
                 """
 
         return InterpreterKernelManager
+
+
+def cannot_write(error: OSError) -> str:
+    """Say why a notebook, or what it is made of, could not be written or read."""
+    return f"files of the notebook cannot be written or read ({error.strerror or error})"
 
 
 def _read_last_words(folder: Path) -> str:

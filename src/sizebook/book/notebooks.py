@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import nbformat
-from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 import sizebook
 from sizebook.book.again import Again, find_again
 from sizebook.book.chapters import Chapter
-from sizebook.book.kernel import NotebookRun
+from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.records import Record, read_records
 from sizebook.lab import calibration
 from sizebook.lab.archive import TRY_ALL
@@ -107,13 +106,10 @@ def run_chapter(
         _check_borrowed(root, chapter, read_records(remains).values())
     except PapermillExecutionError as error:
         failure = (error.exec_count, first_words(error.ename, error.evalue))
-    except UserError as error:
+    except (UserError, NotebookLostError) as error:
         failure = (None, str(error))
-    except DeadKernelError as error:
-        failure = (
-            None,
-            f"the notebook's process ended unexpectedly ({error}); was it short of memory?",
-        )
+    except OSError as error:
+        failure = (None, cannot_write(error))
     except BaseException:
         page.unlink(missing_ok=True)
         raise

@@ -10,7 +10,7 @@ import psutil
 
 from sizebook.hosts.addresses import ATTEMPT_S, addresses_of, connect_to_first
 from sizebook.model.deployment import Deployment, GivenRole
-from sizebook.model.errors import UsageError
+from sizebook.model.errors import LostError, UsageError
 from sizebook.model.inventory import Inventory
 from sizebook.model.server import CounterSource
 from sizebook.model.urls import read_url
@@ -66,9 +66,10 @@ def given_urls(deployment: Deployment, inventory: Inventory | None) -> dict[str,
 
 
 def find_given(deployment: Deployment, urls: Mapping[str, str]) -> list[Given]:
-    """Return the systems that run already, each of which answers. Raises UsageError if one doesn't.
+    """Return the systems that run already, each of which answers. Raises LostError if one doesn't.
 
-    An address that is not this machine's stands in no message: messages go into bundles.
+    It may be gone for a while, or for good: its trials fail, and those of other systems go on. An
+    address that is not this machine's stands in no message: messages go into bundles.
     """
     found = []
     for role in deployment.own_roles():
@@ -78,7 +79,7 @@ def find_given(deployment: Deployment, urls: Mapping[str, str]) -> list[Given]:
         reached, reason = _ask(url, role.ready)
         if reason is not None:
             where = url + role.ready if is_own_url(url) else f"{role.ready} of its URL"
-            raise UsageError(
+            raise LostError(
                 found=f"role {role.role}, which should run already: {reason} at {where}",
                 expected="an answer with a status below 300",
                 next_step="start it, or correct its URL or 'ready'",

@@ -273,7 +273,7 @@ class StackRunner:
 
         Roles start side by side: a node connects to database and broker only when it is asked
         whether it is ready. Raises HostLacksError if the host is too small for the deployment or
-        lacks a program, TrialError if a role does not come up.
+        lacks a program, TrialError if a role does not come up or does not run any more.
         """
         check_memory(deployment)
         folder = self._state / "run" / session

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from sizebook.book.audit.bundles import AuditedBundle
@@ -28,7 +27,7 @@ from sizebook.book.audit.provenance import RENEWED
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.audit.treatments import as_designed, notes_of
 from sizebook.book.chapters import Chapter
-from sizebook.book.kernel import NotebookRun
+from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
 from sizebook.lab.archive import AS_MEASURED
@@ -78,12 +77,15 @@ def replay_page(
     sound = [each for group in bundles.values() for each in group if each.judgement is not None]
     used, lacking = _cited(page, sound)
     shown = _with_conditioning(used, sound)
-    with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
-        scratch = Path(folder).resolve()
-        view = project.root if own else make_view(project, sound, scratch / "view")
-        executed, failure = execute_again(page, chapter, shown, view, scratch, over)
-        made = None if failure else read_page(PageFile(page.file.name, executed))
-        notes = () if failure else notes_of(executed)
+    try:
+        with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
+            scratch = Path(folder).resolve()
+            view = project.root if own else make_view(project, sound, scratch / "view")
+            executed, failure = execute_again(page, chapter, shown, view, scratch, over)
+            made = None if failure else read_page(PageFile(page.file.name, executed))
+            notes = () if failure else notes_of(executed)
+    except OSError as error:
+        return Replay(None, cannot_write(error), frozenset(lacking))
     return Replay(made, failure or "", frozenset(lacking), notes)
 
 
@@ -143,8 +145,8 @@ def execute_again(
         run.finish(go_on, _STOP_GRACE_S)
     except PapermillExecutionError as error:
         return output, first_words(error.ename, error.evalue)
-    except DeadKernelError:
-        return output, "the notebook's process ended unexpectedly"
+    except NotebookLostError as error:
+        return output, str(error)
     return output, None
 
 
