@@ -41,6 +41,23 @@ def test_it_is_made_once_and_the_jvm_takes_it(host, project):
     assert "java.lang.Object source: shared objects file" in done.stdout, done.stdout + done.stderr
 
 
+def test_it_holds_what_a_node_loads_until_it_is_measured(host, project, tmp_path):
+    """Nearly all classes and lambdas come from it, though the JVM leaves signed jars out."""
+    build, jvm = ensure_built(project)[0], choose_jvm("")
+    loaded = tmp_path / "loaded"
+    command = [str(jvm.java), "-XX:TieredStopAtLevel=1", f"-Xlog:class+load:file={loaded}"]
+    command += [f"-XX:SharedArchiveFile={class_data_archive(build, jvm, host)}"]
+    command += ["-Dspring.context.exit=onRefresh", f"-Djava.io.tmpdir={tmp_path}"]
+    command += ["-jar", build.class_path, "--refstack.role=app", "--server.port=0"]
+    address = {"SPRING_DATASOURCE_URL": "jdbc:postgresql://127.0.0.1:1/none"}
+    subprocess.run(command, env=address, cwd=tmp_path, timeout=300, check=True)
+    lines = loaded.read_text().splitlines()
+    shared = [line for line in lines if line.endswith("source: shared objects file")]
+    lambdas = [line for line in lines if "$$Lambda" in line]
+    assert len(shared) > 0.85 * len(lines)
+    assert len([line for line in shared if "$$Lambda" in line]) > 0.9 * len(lambdas) > 100
+
+
 def test_another_checkout_with_the_same_build_finds_it(host, project, tmp_path):
     """What the JVM compares is where the jar really is, however one gets there."""
     build, jvm = ensure_built(project)[0], choose_jvm("")
