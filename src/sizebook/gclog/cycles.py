@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sizebook.gclog import messages
+from sizebook.gclog.causes import STARTS_CYCLE, with_cause
 from sizebook.gclog.lines import Lines
 
 EXPLICIT = (
@@ -28,12 +29,13 @@ _SHENANDOAH = (
 # Java 9 to 13 (``concurrentMarkSweepGeneration.cpp``, CMSPhaseAccounting)
 _CMS = r"^(?:Abortable Preclean|Sweep|Reset)$"
 _LATE = r"^(?:evacuation|update|(?:Init|Final) Update)"
-_FAILED = r" ?\(Evacuation Failure[^)]*\)"
+# Once all is swept: Java 25's last step, and the pause of a cycle that moved nothing.
+_AFTER = r"^(?:reset after collect|Final Roots)"
+# Steps on which a sweep always follows, unless the cycle is cancelled.
+_BEFORE_SWEEP = r"^(?:marking|remembered|evacuation|update|(?:Init|Final) (?:Mark|Update|Evac))"
 # Java 9 and 10 have G1's kinds as names: Pause Young, Initial Mark, Mixed, each with (cause); an
 # initial mark without a cause is one of CMS.
 _STOPPING = r"^(?:Young|Full|Degenerated|Mixed \(|Initial Mark \()"
-_STARTS_CYCLE = r"\(Concurrent Start\)|^Initial Mark"
-_CAUSE = r"\(((?:[^()]|\(\))*)\)$"
 _MIB = 1 << 20
 _COLLECTIONS = ["Garbage Collection", "Minor Collection", "Major Collection"]
 
@@ -81,7 +83,7 @@ def collections(lines: Lines, steps: pl.LazyFrame) -> pl.LazyFrame:
     groups = groups.join(
         messages.z_tables(lines), on=["run", "id"], how="left", maintain_order="left"
     )
-    groups = _with_cause(groups, lines).with_columns(_sizes())
+    groups = with_cause(groups, lines).with_columns(_sizes())
     whole = pl.col("has_begin")
     concurrent = pl.col("kind").str.contains("concurrent|cycle")
     untold = ~whole | (pl.col("is_z") & (pl.col("pauses") == 0))
@@ -97,17 +99,20 @@ def collections(lines: Lines, steps: pl.LazyFrame) -> pl.LazyFrame:
         ((pl.col("end_s") - pl.col("begin_s")) * 1e9).round().cast(pl.Int64, strict=False),
     )
     beside = (lasted - pl.col("pause_ns").fill_null(0)).clip(0)
+    # of a cause that is not in the log nobody knows either
+    is_asked = pl.col("cause").is_in(EXPLICIT)
+    is_forced = pl.col("cause").is_in(ALLOCATION)
     return groups.sort("last_row").select(
         "run", "id", "begin_s", "end_s", "begin_ns", "end_ns", "kind", "name", "cause",
         "before_bytes", "after_bytes", "total_bytes", "peak_bytes", "live_bytes",
         "allocated_bytes", "pauses", "pause_ns", "longest_pause_ns",
         concurrent_ns=pl.when(concurrent).then(beside).otherwise(0),
-        is_explicit=pl.col("cause").is_in(EXPLICIT).fill_null(False),
+        is_explicit=is_asked,
         is_allocation_failure=(
-            pl.col("cause").is_in(ALLOCATION)
-            & ~pl.col("name").str.contains(_STARTS_CYCLE)
+            is_forced
+            & ~pl.col("name").str.contains(STARTS_CYCLE)
             & ~pl.col("kind").is_in(["concurrent cycle", "undone cycle"]).and_(~pl.col("is_z"))
-        ).fill_null(False),
+        ),
         is_evacuation_failure=pl.col("is_failed"),
     )  # fmt: skip
 
@@ -135,7 +140,12 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
     undo = (verb == "Concurrent") & name.str.starts_with("Undo Cycle")
     shenandoah = name.str.contains(_SHENANDOAH) & verb.is_in(["Concurrent", "Pause"])
     swept = name.str.starts_with("cleanup") & pl.col("after_bytes").is_not_null()
+    after = shenandoah & name.str.contains(_AFTER)
     stopping = pause & name.str.contains(_STOPPING)
+    # a cycle of Shenandoah's old generation goes on where one of the young one has marked
+    shenandoah_begin = (name.str.starts_with("reset") & ~after) | name.str.contains(
+        r"^marking \(Old\)"
+    )
     sizes_before = pl.col("before_bytes").drop_nulls()
     sizes_after = pl.col("after_bytes").drop_nulls()
     return steps.group_by("run", "id", maintain_order=True).agg(
@@ -143,6 +153,7 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("end_s").filter(ended | z_end).max(), pl.col("end_ns").filter(ended | z_end).max(),
         pl.col("row").max().alias("last_row"), pl.col("row").min().alias("first_row"),
         stopping_name=name.filter(stopping).last(),
+        is_started=((verb == "Pause") & ~ended & name.str.contains(_STOPPING)).any(),
         z_verb=verb.filter(z_end).last(),
         z_name=name.filter(z_end).last(),
         is_z=is_z.any(),
@@ -151,11 +162,15 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
         is_cms=(swept_old | ((verb == "Pause") & (name == "Initial Mark"))).any(),
         is_reset=((verb == "Concurrent") & (name == "Reset") & ended).any(),
         is_shenandoah=shenandoah.any(),
-        is_swept=(
+        is_swept=after.any()
+        | (
             pl.col("row").filter(swept).max()
             > pl.col("row").filter(shenandoah & name.str.contains(_LATE)).max().fill_null(-1)
         ).fill_null(False),
-        is_done=name.str.contains("^(?:Final Update|Final Roots)").any() | (swept.sum() > 1),
+        is_done=name.str.contains("^(?:Final Update|Final Roots)").any()
+        | (swept.sum() > 1)
+        | after.any(),
+        wants_sweep=(shenandoah & name.str.contains(_BEFORE_SWEEP)).any(),
         of_young=(shenandoah & name.str.contains("(Young)", literal=True)).any(),
         of_old=(shenandoah & name.str.contains("(Old)", literal=True)).any(),
         has_begin=(
@@ -163,7 +178,7 @@ def _groups(steps: pl.LazyFrame) -> pl.LazyFrame:
             | (is_z & pl.col("after_bytes").is_null()).any()
             | ((cycle | undo) & ~ended).any()
             | ((verb == "Pause") & (name == "Initial Mark")).any()
-            | (shenandoah & name.str.contains("^(?:reset|marking)")).any()
+            | (shenandoah & shenandoah_begin).any()
         ),
         pauses=pause.sum(),
         pause_ns=took.filter(pause).sum(),
@@ -199,84 +214,26 @@ def _kind() -> pl.Expr:
         .when(pl.col("is_cms") & ~is_last).then(pl.lit("cancelled cycle"))
         .when(pl.col("is_shenandoah") & pl.col("is_swept") & (pl.col("is_done") | ~is_last))
         .then(whole.otherwise(pl.lit("concurrent cycle")))
-        .when(pl.col("is_shenandoah") & ~is_last).then(pl.lit("cancelled cycle"))
+        # without its begin, one that marked nothing here may have been swept before
+        .when(pl.col("is_shenandoah") & (pl.col("has_begin") | pl.col("wants_sweep")) & ~is_last)
+        .then(pl.lit("cancelled cycle"))
     )  # fmt: skip
-
-
-def _with_cause(groups: pl.LazyFrame, lines: Lines) -> pl.LazyFrame:
-    """Return the collections with ``cause`` and ``is_failed`` (no room to move objects to)."""
-    stopping = pl.col("stopping_name").str.replace(_FAILED, "")
-    failed = pl.col("stopping_name").str.extract(r"\((Evacuation Failure[^)]*)\)")
-    exhausted = _numbered(
-        lines, r"^GC\(([0-9]{1,9})\) (?:To-space exhausted|Promotion failed)"
-    ).with_columns(is_exhausted=pl.lit(True))
-    triggers = _triggers(lines)
-    groups = groups.sort("first_row").join_asof(
-        triggers, left_on="first_row", right_on="row", by="run", check_sortedness=False
-    )
-    groups = groups.join(exhausted, on=["run", "id"], how="left", maintain_order="left")
-    own = pl.coalesce(
-        pl.col("z_name").str.extract(_CAUSE),
-        stopping.str.extract(_CAUSE),
-    )
-    is_shenandoah = pl.col("is_shenandoah") | stopping.is_in(["Full"])
-    degenerated = stopping.str.starts_with("Degenerated")
-    cause = (
-        pl.when(degenerated).then(pl.lit("Allocation Failure"))
-        .when(own.is_not_null()).then(own)
-        .when(is_shenandoah).then(pl.col("trigger"))
-    )  # fmt: skip
-    groups = groups.with_columns(
-        cause=cause,
-        name=pl.coalesce("stopping_name", "z_name", pl.lit("")),
-        is_failed=(failed.is_not_null() & (failed != "Evacuation Failure: Pinned")).fill_null(False)
-        | pl.col("is_exhausted").fill_null(False),
-    )
-    # a cycle of G1 has the cause of the young collection before it, which started it
-    starters = groups.filter(pl.col("stopping_name").str.contains(_STARTS_CYCLE)).select(
-        "run", pl.col("id") + 1, started_by="cause"
-    )
-    groups = groups.join(starters, on=["run", "id"], how="left", maintain_order="left")
-    return groups.with_columns(pl.coalesce("cause", "started_by").alias("cause"))
-
-
-def _triggers(lines: Lines) -> pl.LazyFrame:
-    """Return why Shenandoah starts each collection, without the numbers in it."""
-    message = pl.col("message")
-    text = message.str.replace(r"^Trigger(?: \(\w+\))?: ", "")
-    return (
-        lines.frame.lazy()
-        .with_row_index("row")
-        .filter(message.str.contains(r"^Trigger(?: \(\w+\))?: "))
-        .select(
-            "row",
-            "run",
-            trigger=pl.when(text == "Handle Allocation Failure")
-            .then(pl.lit("Allocation Failure"))
-            .otherwise(
-                pl.coalesce(
-                    text.str.extract(r"GC request \((.*)\)$"),
-                    text.str.replace_all(r" ?\([^()]*\)", "").str.extract(
-                        r"^([^0-9,:]{1,120}?)(?:[\s,:.]*[0-9].*|[,:].*|\.?)$"
-                    ),
-                )
-            ),
-        )
-    )
-
-
-def _numbered(lines: Lines, pattern: str) -> pl.LazyFrame:
-    found = pl.col("message").str.extract(pattern).cast(pl.Int64)
-    return lines.frame.lazy().select("run", id=found).filter(pl.col("id").is_not_null()).unique()
 
 
 def _sizes() -> list[pl.Expr]:
+    """Return the heap sizes; where the begin is not in the log, none that rest on it.
+
+    ZGC says at a collection's end how much was in use at its begin, the others do not.
+    """
+    whole = pl.col("has_begin")
+    allocated = pl.coalesce("allocated_bytes", pl.col("grown_bytes").clip(0))
+    before = _finer("fine_before", "before_bytes")
     return [
-        _finer("fine_before", "before_bytes"),
+        pl.when(whole | pl.col("is_z")).then(before).alias("before_bytes"),
         _finer("fine_after", "after_bytes"),
         pl.coalesce(_finer("fine_total", "total_bytes"), "z_total").alias("total_bytes"),
         pl.col("z_live").alias("live_bytes"),
-        pl.coalesce("allocated_bytes", pl.col("grown_bytes").clip(0)).alias("allocated_bytes"),
+        pl.when(whole).then(allocated).alias("allocated_bytes"),
     ]
 
 

@@ -33,7 +33,7 @@ _KEPT = [
     "Out Of Memory", "OutOfMemoryError", "Using Serial", "Using Parallel", "Using G1",
     "Using The Z", "Using Shenandoah", "Using Epsilon", "Using Concurrent Mark", "Version: ",
     "CPUs: ", "Memory: ", "egion size: ", "Region Size: ", "Page Support: ", "Mode: ",
-    "Attempting ", " workers of ", "Heap: ",
+    "Attempting ", " workers of ", "Heap: ", "Coalescing and",
 ]  # fmt: skip
 """Parts of a message one of which every line that is read has; most lines of a log have none."""
 

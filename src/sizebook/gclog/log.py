@@ -65,7 +65,9 @@ class GcLog:
     ``pause_ns``,
     ``longest_pause_ns`` (null where the log leaves pauses out or begins within),
     ``concurrent_ns`` (beside the application), ``is_explicit``, ``is_allocation_failure``,
-    ``is_evacuation_failure``."""
+    ``is_evacuation_failure``. Where the log lacks the begin, what rests on it is null: begin,
+    pauses, size before (ZGC repeats it at the end), what was allocated, and a cause that the
+    missing lines told, with whether the collection was asked for."""
     pauses: pl.DataFrame
     """A row a stop-the-world pause: ``run``, ``id`` of its collection, ``name``, begin and end,
     ``pause_ns``, and heap sizes where the pause has them."""

@@ -23,7 +23,8 @@ _STEP = (
 )
 # GC(3) DefNew: 14598K(19648K)->0K(19648K) Eden: ...
 _GENERATION = (
-    r"^GC\((?P<id>[0-9]{1,9})\) (?:DefNew|Tenured|PSYoungGen|ParOldGen|PSOldGen|ParNew|CMS): "
+    r"^GC\((?P<id>[0-9]{1,9})\) "
+    r"(?P<generation>DefNew|Tenured|PSYoungGen|ParOldGen|PSOldGen|ParNew|CMS): "
     r"(?P<before>[0-9]{1,15})K(?:\([0-9]+K\))?->(?P<after>[0-9]{1,15})K\((?P<all>[0-9]{1,15})K\)"
 )
 _CELL = r" +(?:-|(?P<{0}>[0-9]{{1,12}})M(?: \([0-9]+%\))?)"
@@ -54,7 +55,8 @@ _WORKERS = (
     r"^GC\((?P<id>[0-9]{1,9})\) Using (?P<used>[0-9]{1,6}) workers of (?P<most>[0-9]{1,6}) "
     r"for (?P<task>.{1,40})$"
 )
-_REQUEST = r"^Failed to allocate [^,]*, " + _SIZE
+# Java 14 on with the kind: Failed to allocate Shared, 683K
+_REQUEST = rf"^Failed to allocate (?:[^,]*, )?{_SIZE}$"
 _ABSURD = 1 << 50
 """No heap is so large: numbers above it come from a damaged log."""
 _UNITS = {"B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -85,12 +87,13 @@ def steps(lines: Lines) -> pl.LazyFrame:
 
 
 def generations(lines: Lines) -> pl.LazyFrame:
-    """Return heap sizes in bytes by collection where the log has each generation to the KiB."""
+    """Return heap sizes in bytes by collection where the log has both generations to the KiB."""
     found = _matching(
         lines, pl.col("message").str.contains_any(_GENERATION_NAMES), _GENERATION, "before"
     )
+    both = pl.col("generation").n_unique() == 2
     return found.group_by("run", pl.col("id").cast(pl.Int64)).agg(
-        (pl.col(old).cast(pl.Int64) * 1024).sum().alias(new)
+        pl.when(both).then((pl.col(old).cast(pl.Int64) * 1024).sum()).alias(new)
         for old, new in (
             ("before", "fine_before"),
             ("after", "fine_after"),

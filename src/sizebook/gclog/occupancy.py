@@ -28,8 +28,10 @@ def find_allocated(
     if collector in ("CMS", ""):
         return None, None  # CMS frees beside the application, and does not say how much
     if collector in ("ZGC", "Shenandoah"):
-        events = found.filter(pl.col("before_bytes").is_not_null())
-        if events.height and events["allocated_bytes"].null_count() and collector == "ZGC":
+        events = found.filter(pl.col("after_bytes").is_not_null())
+        # what came during the first of a run lies before the time that is told of
+        untold = events.filter(pl.col("run") == pl.col("run").shift())["allocated_bytes"]
+        if untold.null_count() and collector == "ZGC":
             return None, None
         meanwhile = pl.col("allocated_bytes").fill_null(0)
     else:
@@ -99,7 +101,7 @@ def count_exhaustions(found: pl.DataFrame, said: pl.DataFrame) -> int:
     """
     whole = found.filter(
         (pl.col("kind") == "full")
-        & ~pl.col("is_explicit")
+        & ~pl.col("is_explicit").fill_null(False)
         & ~pl.col("cause").str.starts_with("Metadata").fill_null(False)
     )
     grown = (pl.col("before_bytes") - pl.col("after_bytes").shift()).abs() / pl.col("total_bytes")

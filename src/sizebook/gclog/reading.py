@@ -15,6 +15,7 @@ from sizebook.gclog.lines import UNKNOWN, Lines, read_lines
 from sizebook.gclog.log import FRAMES, Cut, GcLog, Run
 
 _FARTHEST = 1000
+_FILLING = r"^GC\(([0-9]{1,9})\) Coalescing and filling"
 _KNOWN = r"^GC\([0-9]+\) (?:(?:[yYoO]: )?(?:Pause|Concurrent|Using) |[^>]*: )"
 
 
@@ -120,7 +121,7 @@ def _make_log(
     facts: Sequence[Facts], lines: Lines, steps: pl.DataFrame, frames: Mapping[str, pl.DataFrame]
 ) -> GcLog:
     begun = _begun(lines.frame)
-    open_ends, lost = _open_and_lost(steps, frames["collections"])
+    open_ends, lost = _open_and_lost(lines.frame, steps, frames["collections"])
     runs = tuple(
         Run(
             number=span.run,
@@ -170,7 +171,7 @@ def _stalls(lines: Lines, collections: pl.LazyFrame, shenandoah: Sequence[int]) 
     parts = [told.with_columns(pl.col("kind").str.to_lowercase())]
     for kind, which in (
         ("degenerated", pl.col("kind") == "degenerated"),
-        ("full", own & (pl.col("kind") == "full") & ~pl.col("is_explicit")),
+        ("full", own & (pl.col("kind") == "full") & ~pl.col("is_explicit").fill_null(False)),
         ("evacuation failure", pl.col("is_evacuation_failure")),
     ):
         parts.append(
@@ -198,21 +199,35 @@ def _begun(frame: pl.DataFrame) -> set[int]:
 
 
 def _open_and_lost(
-    steps: pl.DataFrame, collections: pl.DataFrame
+    frame: pl.DataFrame, steps: pl.DataFrame, collections: pl.DataFrame
 ) -> tuple[set[int], dict[int, int]]:
     """Return the runs in which a collection has no end, and how many are lost in each run.
 
-    A JVM numbers its collections without a gap, whichever collector it has.
+    A JVM numbers its collections without a gap, whichever collector it has; so it does what
+    Shenandoah does between those of its old generation (Coalescing and filling).
     """
     ended = collections.select("run", "id", is_ended=pl.lit(True))
-    ids = steps.select("run", "id", is_pause=pl.col("name").str.contains(r"^(?:Young|Full|Mixed)"))
-    ids = ids.group_by("run", "id").agg(pl.col("is_pause").any())
+    is_end = pl.col("took_ns").is_not_null() | pl.col("after_bytes").is_not_null()
+    parts = steps.group_by("run", "id", "verb", "name").agg(
+        is_pause=pl.col("name").first().str.contains(r"^(?:Young|Full|Mixed)"),
+        is_begun=(~is_end).sum() > is_end.sum(),
+    )
+    ids = parts.group_by("run", "id").agg(pl.col("is_pause", "is_begun").any())
+    number = pl.col("message").str.extract(_FILLING).cast(pl.Int64)
+    filling = frame.select("run", id=number).drop_nulls().unique()
+    others = filling.join(ids, on=["run", "id"], how="anti").with_columns(
+        is_pause=pl.lit(False), is_begun=pl.lit(False)
+    )
+    ended = pl.concat([ended, others.select("run", "id", is_ended=pl.lit(True))])
+    ids = pl.concat([ids, others])
     ids = ids.join(ended, on=["run", "id"], how="left").sort("run", "id")
     is_open = pl.col("is_ended").is_null()
+    is_last = pl.col("id") == pl.col("id").max()
     inner = pl.col("id") < pl.col("id").filter(~is_open).max()
     gaps = pl.col("id").diff().fill_null(1) - 1
     told = ids.group_by("run").agg(
-        is_open=is_open.any(),
+        # one that has its end alone is cut at the log's begin
+        is_open=(is_open & (is_last | pl.col("is_begun"))).any(),
         # a larger gap comes from a number that was damaged
         lost=gaps.filter(gaps <= pl.len() + _FARTHEST).sum()
         + (is_open & inner & pl.col("is_pause")).sum(),

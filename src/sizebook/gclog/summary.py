@@ -112,7 +112,7 @@ def summarise(
         return frame.filter(pl.col(column).is_between(low, high)) if by_ns else frame
 
     found = within(log.collections)
-    pauses: pl.DataFrame | None = log.pauses
+    pauses: pl.DataFrame | None = _within_runs(log)
     if by_ns:
         pauses = _clipped(log.pauses, low or 0, high or 0)
     if log.facts.collector == "ZGC" and log.pauses.is_empty() and not log.collections.is_empty():
@@ -129,6 +129,8 @@ def summarise(
     paused = int(pauses["pause_ns"].sum()) if pauses is not None else None
     longest = pauses.sort("pause_ns").tail(1) if pauses is not None and pauses.height else None
     explicit = found.filter("is_explicit")
+    asked = log.collections.filter("is_explicit").select("run", "id")
+    for_asked = pauses.join(asked, on=["run", "id"], how="semi") if pauses is not None else explicit
     allocated, over_s = find_allocated(found, within(log.pauses), log.facts.collector)
     live, live_from = find_live(found) if len(log.runs) == 1 else (None, "")
     return GcSummary(
@@ -151,8 +153,8 @@ def summarise(
         longest_pause_ns=None if longest is None else int(longest["pause_ns"][0]),
         longest_pause_at_s=None if longest is None else as_float(longest["begin_s"][0]),
         overhead_share=_share(paused, window_s),
-        explicit_pause_ns=int(explicit["pause_ns"].sum()),
-        concurrent_share=_share(_beside_ns(found, low, high), window_s),
+        explicit_pause_ns=int(for_asked["pause_ns"].sum()),
+        concurrent_share=_share(_beside_ns(log, found, low, high), window_s),
         stopped_share=None
         if log.safepoints.is_empty()
         else _share(int(stops["total_ns"].sum()), window_s),
@@ -191,6 +193,23 @@ def _lasted_s(log: GcLog) -> float | None:
     return lasted
 
 
+def _within_runs(log: GcLog) -> pl.DataFrame:
+    """Return the pauses with the part that lies behind the first line of their run.
+
+    A log that begins within a pause has its whole length at its end.
+    """
+    both = log.pauses.join(_firsts(log), on="run", how="left", maintain_order="left")
+    early = ((pl.col("first_s") - pl.col("begin_s")) * 1e9).round().clip(0).fill_null(0)
+    both = both.with_columns(pause_ns=(pl.col("pause_ns") - early.cast(pl.Int64)).clip(0))
+    return both.drop("first_s", "first_ns")
+
+
+def _firsts(log: GcLog) -> pl.DataFrame:
+    rows = [(run.number, run.first_s, run.first_ns) for run in log.runs]
+    schema = {"run": pl.UInt32, "first_s": pl.Float64, "first_ns": pl.Int64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
 def _clipped(pauses: pl.DataFrame, low: int, high: int) -> pl.DataFrame:
     """Return the pauses that touch the window, with the part that lies within."""
     return pauses.filter((pl.col("end_ns") > low) & (pl.col("begin_ns") < high)).with_columns(
@@ -199,16 +218,20 @@ def _clipped(pauses: pl.DataFrame, low: int, high: int) -> pl.DataFrame:
     )
 
 
-def _beside_ns(found: pl.DataFrame, low: int | None, high: int | None) -> int:
+def _beside_ns(log: GcLog, found: pl.DataFrame, low: int | None, high: int | None) -> int:
     """Return the time with a collection beside the application: those that overlap count once.
 
-    Generational collectors run young ones within an old one.
+    Generational collectors run young ones within an old one. One whose begin the log lacks was
+    under way at the first line.
     """
-    begin, end = pl.col("begin_s") * 1e9, pl.col("end_s") * 1e9
+    begin, end = pl.coalesce("begin_s", "first_s") * 1e9, pl.col("end_s") * 1e9
     if low is not None and high is not None:
-        begin, end = pl.col("begin_ns").clip(low, high), pl.col("end_ns").clip(low, high)
+        begin = pl.coalesce("begin_ns", "first_ns").clip(low, high)
+        end = pl.col("end_ns").clip(low, high)
+    cut = pl.col("begin_s").is_null() & pl.col("end_s").is_not_null()
     spans = (
-        found.filter(pl.col("concurrent_ns") > 0)
+        found.join(_firsts(log), on="run", how="left", maintain_order="left")
+        .filter((pl.col("concurrent_ns") > 0) | cut)
         .select("run", begin=begin, end=end)
         .drop_nulls()
         .sort("run", "begin")
