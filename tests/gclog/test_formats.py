@@ -5,7 +5,7 @@ import datetime
 import pytest
 import witness
 
-from sizebook.gclog import read_gc_log
+from sizebook.gclog import read_gc_log, summarise
 
 PAUSE = "GC(0) Pause Young (Normal) (G1 Evacuation Pause) 25M->4M(64M) 12.500ms"
 MS = 1_000_000
@@ -86,6 +86,24 @@ def test_what_a_log_leaves_out_is_unknown_and_not_zero():
     assert row["pause_ns"] is None
     assert row["pauses"] is None
     assert row["total_bytes"] is None
+
+
+def test_a_cycle_that_says_its_cause_tells_what_is_live():
+    """ZGC's log of gc alone has no table of what was marked; its cycles' ends bound it."""
+    found = summarise(
+        read_gc_log(b"""[0.1s][info][gc] Using The Z Garbage Collector
+[1.0s][info][gc] GC(0) Garbage Collection (Warmup) 8M(12%)->6M(10%)
+""")
+    )
+    assert (found.live_from, found.live_bytes) == ("cycle", 6 * witness.MIB)
+
+
+@pytest.mark.parametrize("head", ["[0.{0}s][{1}] ", "[info][{1}] ", "[0.{0}s][info][{1}] "])
+def test_what_a_jvm_logs_besides_is_its_own(head):
+    """A clock or a level shows that lines with other tags are not foreign."""
+    said = ("gc", "Using G1"), ("class,load", "a.B source: x"), ("gc", PAUSE)
+    rows = [head.format(n, tags) + text for n, (tags, text) in enumerate(said)]
+    assert read_gc_log("\n".join([*rows, ""]).encode()).strange_lines == 0
 
 
 def test_memory_that_ran_out_is_told():

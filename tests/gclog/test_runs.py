@@ -155,6 +155,7 @@ def test_jvms_of_other_decorations_are_told_apart():
     two = walls(life(40, pause_ms=50.0), 60)
     log = read([row for pair in zip(one, two, strict=True) for row in pair])
     assert [summarise(each).pause_ns for each in log.split()] == [400 * MS, 2000 * MS]
+    assert [run.jvm for run in log.runs] == ["decorations of kind 1", "decorations of kind 2"]
 
 
 def test_jvms_that_nothing_tells_apart_are_refused_by_the_line():
