@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.chapters.tiers import user_loads
 from sizebook.checks import judge
 from sizebook.model.deployment import LOCAL
-from sizebook.report import measures, user_loads
+from sizebook.report import measures
 from sizebook.report.reported import reported_claims
 from sizebook.report.rises import greatest, rise_per_request
 from sizebook.store import find_bundles, open_bundle

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from sizebook.report.first_run import (
+from sizebook.chapters.bindings.first_run import (
     COLUMNS,
     MIB,
     at_call,

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from sizebook.report import measures
-from sizebook.report.layouts import (
+from sizebook.chapters.layouts import (
     RATIOS,
     Workload,
     advice_frame,
@@ -17,6 +16,7 @@ from sizebook.report.layouts import (
     ratios_of_most,
     ratios_to_fewest,
 )
+from sizebook.report import measures
 
 
 def workload(name, rates, verdict="valid"):

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sizebook.chapters.failover.balancer_log import node_states, odd_requests
 from sizebook.checks import accounting
 from sizebook.checks.steady import counted
 from sizebook.lab import Trial
 from sizebook.lab.trials import Measure
 from sizebook.model.bundle import StackEvent
-from sizebook.report.balancer_log import node_states, odd_requests
 from sizebook.report.charts import panels
 from sizebook.report.theme import PALETTE
 from sizebook.store import Bundle

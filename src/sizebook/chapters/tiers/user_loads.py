@@ -172,7 +172,7 @@ def transactions(trials: Iterable[Trial]) -> pl.DataFrame:
     if not bundles:
         return _transactions(())
     together = " ".join(sorted(bundle.id for bundle in bundles))
-    question = f"report.user_loads.transactions {together}"
+    question = f"chapters.tiers.user_loads.transactions {together}"
     return derive(bundles[0], question, lambda: _transactions(bundles))
 
 
