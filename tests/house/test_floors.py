@@ -109,6 +109,18 @@ def test_a_module_is_one_subject(path):
     assert len(path.read_text().splitlines()) <= 400
 
 
+def test_a_derived_answer_has_a_name_of_its_own():
+    """Published digests answer by it: it is told in the code, and belongs to one function."""
+    names = [
+        each.args[0].value
+        for path in MODULES
+        for each in ast.walk(ast.parse(path.read_text()))
+        if isinstance(each, ast.Call) and getattr(each.func, "id", "") == "derived"
+    ]
+    assert len(names) > 30
+    assert len({*names}) == len(names)
+
+
 def test_the_lab_process_never_imports_locust():
     """Locust patches the standard library for gevent; only the generator's process may have it."""
     code = (

@@ -2,17 +2,15 @@
 
 from types import SimpleNamespace
 
-import polars as pl
 import pytest
+from read_counters import read_counters
 
 from sizebook.report.rises import COLUMNS, greatest, per_rise, risen, rises
 
 
 def bundle_of(*readings):
     """Return what the measures look at: readings of (time, source, metric, value)."""
-    schema = {"time_ns": pl.Int64, "source": pl.Categorical, "metric": pl.Categorical,
-              "value": pl.Float64}  # fmt: skip
-    return SimpleNamespace(counters=pl.DataFrame(readings, schema=schema, orient="row"))
+    return SimpleNamespace(**read_counters(readings))
 
 
 CALLS = bundle_of(
@@ -71,8 +69,8 @@ def test_a_counter_that_began_anew_goes_on_counting():
     assert risen("server/", "queue_added_total", "other")(bundle) is None
 
 
-def test_the_greatest_reading_is_of_one_label_and_source():
-    """Whatever the order of the readings; missing ones and other pools do not count."""
+def test_the_greatest_reading_is_of_the_label_and_source_that_are_named():
+    """Missing ones and other pools do not count; without a label all pools do."""
     name = "binding_pool_largest/bindings-queue"
     bundle = bundle_of(
         (1, "server/app-1", name, 3.0),
@@ -83,4 +81,5 @@ def test_the_greatest_reading_is_of_one_label_and_source():
         (6, "server/backend-1", name, 50.0),
     )
     assert greatest("server/app-", name)(bundle) == 17
-    assert greatest("server/app-", "binding_pool_largest")(bundle) is None
+    assert greatest("server/app-", "binding_pool_largest")(bundle) == 40
+    assert greatest("server/app-", "binding_pool")(bundle) is None

@@ -73,7 +73,7 @@ def generator_lag(window: Window) -> Iterator[Use]:
     yield Use("generator-lag", "generator", None, reason=reason)
 
 
-@derived()
+@derived("limiter.measured_p99_ns")
 def _measured_p99_ns(bundle: Bundle) -> float | None:
     return bundle.measured["latency_ns"].quantile(0.99, "higher")
 

@@ -8,13 +8,13 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-import polars as pl
 
 from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import BundleError
 from sizebook.model.load import ClosedLoop
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
+from sizebook.store.readings import Series
 
 Key = tuple[str, str, str]
 """Host, source, metric."""
@@ -70,24 +70,9 @@ class Window:
         self.length_s = (mark.end_ns - mark.begin_ns) / 1e9
 
     @cached_property
-    def _series(self) -> dict[Key, tuple[pl.Series, pl.Series]]:
-        grouped = (
-            self.bundle.counters.filter(pl.col("value").is_not_null())
-            .sort("time_ns")
-            .group_by(pl.col("host", "source", "metric").cast(pl.String), maintain_order=True)
-            .agg("time_ns", "value")
-        )
-        return {
-            (host, source, metric): (times, values)
-            for host, source, metric, times, values in zip(*grouped.iter_columns(), strict=True)
-        }
-
-    def _readings(self, key: Key) -> tuple[np.ndarray, np.ndarray]:
-        """Return times and values of a series; empty if there is none."""
-        if key not in self._series:
-            return np.empty(0), np.empty(0)
-        times, values = self._series[key]
-        return times.to_numpy(), values.to_numpy()
+    def _series(self) -> dict[Key, Series]:
+        answering = (one for one in self.bundle.readings if one.values.size)
+        return {(one.host, one.source, one.metric): one for one in answering}
 
     def keys(self, source: str, metric: str) -> Iterator[Key]:
         """Yield the series of sources that begin so, of a metric with whatever label."""
@@ -105,9 +90,9 @@ class Window:
         None where there are no two readings, where they cover less than half of the phase, or
         where the counter began anew.
         """
-        times, values = self._readings(key)
-        if len(times) < 2:
+        if (series := self._series.get(key)) is None or series.values.size < 2:
             return None
+        times, values = series.times_ns, series.values
         first, last = (int(np.abs(times - at).argmin()) for at in (self.begin_ns, self.end_ns))
         part = values[first : last + 1]
         length_s = float(times[last] - times[first]) / 1e9
@@ -127,9 +112,10 @@ class Window:
 
     def level(self, key: Key) -> Level | None:
         """Return the mean of a gauge over its readings in the phase; None without any."""
-        times, values = self._readings(key)
-        inside = values[(times >= self.begin_ns) & (times <= self.end_ns)]
-        return Level(float(inside.mean()), len(inside)) if len(inside) else None
+        if (series := self._series.get(key)) is None:
+            return None
+        inside = series.within(self.begin_ns, self.end_ns)
+        return Level(float(inside.mean()), inside.size) if inside.size else None
 
     def total_level(self, source: str, metric: str) -> Level | None:
         """Return the sum of the means of all matching gauges; None if any has no reading."""
@@ -156,7 +142,7 @@ class Window:
         return float(latency_ns) / 1e9 / self.length_s
 
 
-@derived()
+@derived("limiter.measured_latency_ns")
 def _measured_latency_ns(bundle: Bundle) -> int:
     return int(bundle.measured["latency_ns"].sum())
 

@@ -26,26 +26,9 @@ def rises(bundle: Bundle, metric: str, source: str = "") -> pl.DataFrame:
     of the sources that are wanted, such as ``server/app-``. A label that came up within the trial
     rose from the first reading that has it.
     """
-    name, _, label = metric.partition("/")
-    parts = pl.col("metric").cast(pl.String).str.splitn("/", 2)
-    named = parts.struct.field("field_1").fill_null("")
-    return (
-        bundle.counters.filter(
-            pl.col("source").cast(pl.String).str.starts_with(source)
-            & (parts.struct.field("field_0") == name)
-            & ((named == label) if label else True)
-            & pl.col("value").is_not_null()
-        )
-        .group_by(pl.col("source").cast(pl.String), label=named)
-        .agg(rise=_rise(pl.col("value").sort_by("time_ns")))
-        .select(pl.col(column).cast(kind) for column, kind in COLUMNS.items())
-        .sort("source", "label")
-    )
-
-
-def _rise(values: pl.Expr) -> pl.Expr:
-    steps = values.diff()
-    return pl.when(steps < 0).then(values).otherwise(steps).sum()
+    found = [(one.source, one.label, one.rise()) for one in bundle.readings.find(source, metric)]
+    rows = pl.DataFrame(found, schema=COLUMNS, orient="row")
+    return rows.group_by("source", "label").agg(pl.col("rise").sum()).sort("source", "label")
 
 
 def risen(source: str, *metrics: str) -> Measure:
@@ -55,11 +38,7 @@ def risen(source: str, *metrics: str) -> Measure:
     names, of all their labels where one names none.
     """
 
-    def measure(bundle: Bundle) -> float | None:
-        found = [rises(bundle, metric, source)["rise"] for metric in metrics]
-        return sum(float(one.sum()) for one in found) if all(map(len, found)) else None
-
-    return measure
+    return lambda bundle: bundle.readings.rise(source, *metrics)
 
 
 def rise_per_request(source: str, *metrics: str, scale: float = 1.0) -> Measure:
@@ -80,15 +59,13 @@ def greatest(source: str, metric: str) -> Measure:
     """Return a measure: the greatest reading of a gauge in the whole trial, None without any.
 
     ``source`` is the beginning of the sources that count, ``metric`` the gauge's name with its
-    label. For gauges that remember: those that come and go may be greater between two readings.
+    label, or without one for all of them. For gauges that remember: those that come and go may be
+    greater between two readings.
     """
 
     def measure(bundle: Bundle) -> float | None:
-        value = bundle.counters.filter(
-            pl.col("source").cast(pl.String).str.starts_with(source)
-            & (pl.col("metric").cast(pl.String) == metric)
-        )["value"].max()
-        return float(value) if isinstance(value, int | float) else None
+        found = [float(one.values.max()) for one in bundle.readings.find(source, metric)]
+        return max(found, default=None)
 
     return measure
 

@@ -1,14 +1,17 @@
 """Functions that derive something from a bundle's rows, and answer from its digest without them.
 
-    @derived()
+    @derived("mean_ms")
     def mean_ms(bundle: Bundle) -> float | None: ...
 
     def latency_ms(quantile: float) -> Measure:
-        @derived(quantile)
+        @derived("latency_ms", quantile)
         def measure(bundle: Bundle) -> float | None: ...
 
 What such a function returns depends on the bundle, the arguments of the call, and those that
 ``derived`` was given: all that it closes over. A whole bundle is computed from as ever.
+
+Published digests answer by the name of a question, so that it stays when its function moves; no two
+functions share one.
 """
 
 from __future__ import annotations
@@ -31,16 +34,16 @@ _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def derived(
-    *closed_over: object, kind: type[Any] | None = None
+    name: str, *closed_over: object, kind: type[Any] | None = None
 ) -> Callable[[Callable[Concatenate[Bundle, _P], _R]], Callable[Concatenate[Bundle, _P], _R]]:
-    """Return a decorator for a function of a bundle; ``kind`` is the dataclass that it returns."""
+    """Return a decorator for a function of a bundle, whose question has a ``name``.
+
+    ``kind`` is the dataclass that it returns.
+    """
 
     def mark(
         function: Callable[Concatenate[Bundle, _P], _R],
     ) -> Callable[Concatenate[Bundle, _P], _R]:
-        name = f"{function.__module__}.{function.__qualname__}".removeprefix("sizebook.")
-        name = name.replace(".<locals>.", "/")
-
         @functools.wraps(function)
         def ask(bundle: Bundle, *args: _P.args, **named: _P.kwargs) -> _R:
             if not bundle.digest and not rehearsal.is_on():

@@ -78,11 +78,7 @@ def first_call_ms(way: str) -> Measure:
     """
 
     def measure(bundle: Bundle) -> float | None:
-        readings = bundle.counters.filter(
-            pl.col("source").cast(pl.String).str.starts_with("server/app-")
-            & (pl.col("metric").cast(pl.String) == f"binding_first_s/{way}")
-            & pl.col("value").is_not_null()
-        )
-        return 1e3 * float(readings["value"][-1]) if readings.height else None
+        first_s = bundle.readings.last("server/app-", f"binding_first_s/{way}")
+        return None if first_s is None else 1e3 * first_s
 
     return measure

@@ -24,6 +24,7 @@ from sizebook.report.theme import PALETTE, treatment_scale
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derived
+from sizebook.store.readings import Series
 
 _CPU = "cgroup_cpu_s"
 _PANEL_PX = 130
@@ -47,7 +48,7 @@ def latency_due_ms(begin_s: float, end_s: float, how: float | Literal["mean"]) -
     None without a good answer to any of it.
     """
 
-    @derived(begin_s, end_s, how)
+    @derived("resizing.latency_due_ms", begin_s, end_s, how)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         inside = latency_ms[(due_s >= begin_s) & (due_s < end_s)]
@@ -61,7 +62,7 @@ def latency_due_ms(begin_s: float, end_s: float, how: float | Literal["mean"]) -
 def waiting_at(at_s: float) -> Measure:
     """Return a measure: requests that were due and not answered at a time."""
 
-    @derived(at_s)
+    @derived("resizing.waiting_at", at_s)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         return float(np.count_nonzero((due_s < at_s) & (due_s + latency_ms / 1e3 >= at_s)))
@@ -77,7 +78,7 @@ def settled_s(from_s: float, until_s: float, limit_ms: float, width_s: float = 0
     there is no such window.
     """
 
-    @derived(from_s, until_s, limit_ms, width_s)
+    @derived("resizing.settled_s", from_s, until_s, limit_ms, width_s)
     def measure(bundle: Bundle) -> float | None:
         due_s, latency_ms = _good(bundle)
         inside = (due_s >= from_s) & (due_s < until_s)
@@ -92,7 +93,7 @@ def settled_s(from_s: float, until_s: float, limit_ms: float, width_s: float = 0
     return measure
 
 
-@derived()
+@derived("resizing.failures")
 def failures(bundle: Bundle) -> float:
     """Return how many requests failed, all phases, and passes that were due and never started."""
     facts = bundle.record.generator
@@ -146,14 +147,13 @@ def noticed_s(source: str, metric: str) -> Measure:
     def measure(bundle: Bundle) -> float | None:
         events = resizes(bundle)
         found = _readings(bundle, source, metric)
-        if not events or not found.height:
+        if not events or found is None:
             return None
-        before = found.filter(pl.col("time_ns") <= events[0].begin_ns)
-        after = found.filter(pl.col("time_ns") > events[0].begin_ns)
-        if not before.height:
+        before = found.times_ns <= events[0].begin_ns
+        if not before.any():
             return None
-        changed = after.filter(pl.col("value") != before["value"][-1])
-        return (int(changed["time_ns"][0]) - events[0].begin_ns) / 1e9 if changed.height else None
+        changed = found.times_ns[~before & (found.values != found.values[before][-1])]
+        return (int(changed[0]) - events[0].begin_ns) / 1e9 if changed.size else None
 
     return measure
 
@@ -163,9 +163,11 @@ def reading_between(source: str, metric: str, begin_s: float, end_s: float) -> M
 
     def measure(bundle: Bundle) -> float | None:
         found = _readings(bundle, source, metric)
-        seconds = found.select((pl.col("time_ns") - _begin_ns(bundle)) / 1e9).to_series()
-        inside = found.filter((seconds >= begin_s) & (seconds < end_s))
-        return float(inside["value"][-1]) if inside.height else None
+        if found is None:
+            return None
+        seconds = (found.times_ns - _begin_ns(bundle)) / 1e9
+        inside = found.values[(seconds >= begin_s) & (seconds < end_s)]
+        return float(inside[-1]) if inside.size else None
 
     return measure
 
@@ -305,7 +307,7 @@ def _edges(bundle: Bundle, width_s: float) -> NDArray[np.float64]:
     return np.arange(0.0, bundle.record.trial.load.phases.measured_s + width_s / 2, width_s)
 
 
-@derived()
+@derived("resizing.client_course")
 def _client_course(bundle: Bundle, width_s: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return by window the mean latency of what fell due (ms; NaN: nothing), and the answers."""
     edges = _edges(bundle, width_s)
@@ -332,14 +334,13 @@ def _since(bundle: Bundle, at_ns: int) -> float:
     return (at_ns - _begin_ns(bundle)) / 1e9
 
 
-def _readings(bundle: Bundle, source: str, metric: str) -> pl.DataFrame:
-    return bundle.counters.filter(
-        (pl.col("source").cast(pl.String) == source)
-        & (pl.col("metric").cast(pl.String) == metric)
-        & pl.col("value").is_not_null()
-    ).sort("time_ns")
+def _readings(bundle: Bundle, source: str, metric: str) -> Series | None:
+    found = bundle.readings.find(source, metric)
+    return next((one for one in found if one.source == source), None)
 
 
 def _cpu_readings(bundle: Bundle, host: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     found = _readings(bundle, f"cgroup/{host}", _CPU)
-    return (found["time_ns"].to_numpy() - _begin_ns(bundle)) / 1e9, found["value"].to_numpy()
+    if found is None:
+        return np.empty(0), np.empty(0)
+    return (found.times_ns - _begin_ns(bundle)) / 1e9, found.values

@@ -54,7 +54,7 @@ def outage(bundle: Bundle) -> StackEvent | None:
     return next((event for event in events if event.action in _OUTAGES), None)
 
 
-@derived()
+@derived("failover.failures_by_kind")
 def failures_by_kind(bundle: Bundle) -> dict[str, int]:
     """Return how many requests failed for each of ``KINDS``, all phases."""
     rows = bundle.columns
@@ -84,7 +84,7 @@ def failed(bundle: Bundle) -> float:
     return float(sum(failures_by_kind(bundle).values()))
 
 
-@derived()
+@derived("failover.mean_ms")
 def mean_ms(bundle: Bundle) -> float | None:
     """Return the mean latency of the good requests that count, in ms; None without any."""
     rows = counted(bundle).only("error", "")
@@ -94,7 +94,7 @@ def mean_ms(bundle: Bundle) -> float | None:
 def acknowledged(table: str) -> Measure:
     """Return a measure: rows of a table that clients were told are safe, all phases."""
 
-    @derived(table)
+    @derived("failover.acknowledged", table)
     def measure(bundle: Bundle) -> float | None:
         filled = bundle.record.trial.stored().get(table)
         return None if filled is None else float(accounting.acknowledged(bundle.columns, filled))
@@ -105,7 +105,7 @@ def acknowledged(table: str) -> Measure:
 def unsure(table: str) -> Measure:
     """Return a measure: rows of a table that may be there though nobody was told so."""
 
-    @derived(table)
+    @derived("failover.unsure", table)
     def measure(bundle: Bundle) -> float | None:
         filled = bundle.record.trial.stored().get(table)
         return None if filled is None else float(accounting.unsure(bundle.columns, filled))
@@ -113,7 +113,7 @@ def unsure(table: str) -> Measure:
     return measure
 
 
-@derived()
+@derived("failover.first_failure_s")
 def first_failure_s(bundle: Bundle) -> float | None:
     """Return the seconds from the outage to the start of the first request after it that failed."""
     event = outage(bundle)
@@ -122,7 +122,7 @@ def first_failure_s(bundle: Bundle) -> float | None:
     return None if event is None or not later.size else float(later.min() - event.begin_ns) / 1e9
 
 
-@derived()
+@derived("failover.last_failure_s")
 def last_failure_s(bundle: Bundle) -> float | None:
     """Return the seconds from the outage until the last failed request was over; None without."""
     event, rows = outage(bundle), _failed_rows(bundle)
@@ -139,7 +139,7 @@ def recovered_s(limit_ms: float, width_s: float = 0.5) -> Measure:
     window is at most ``limit_ms``. None if there is no such window, or no outage.
     """
 
-    @derived(limit_ms, width_s)
+    @derived("failover.recovered_s", limit_ms, width_s)
     def measure(bundle: Bundle) -> float | None:
         event, mark = outage(bundle), bundle.record.execution.phase("measured")
         if event is None or mark is None:
@@ -159,7 +159,7 @@ def recovered_s(limit_ms: float, width_s: float = 0.5) -> Measure:
     return measure
 
 
-@derived()
+@derived("failover.users_hit")
 def users_hit(bundle: Bundle) -> float:
     """Return how many users had a request that failed, for whatever reason."""
     return float(np.unique(_failed_rows(bundle)["user"]).size)
@@ -287,7 +287,7 @@ def _panel(frame: pl.DataFrame) -> alt.LayerChart:
     return layers
 
 
-@derived()
+@derived("failover.course_around")
 def _course_around(bundle: Bundle, width_s: float) -> pl.DataFrame | None:
     """Return ``t_s``, ``what``, ``value`` as in ``around``; None if nothing was taken away."""
     event, mark = outage(bundle), bundle.record.execution.phase("measured")

@@ -127,7 +127,7 @@ def exhaustions(bundle: Bundle) -> float:
     return float(sum(event.action == OUT_OF_MEMORY for event in bundle.record.execution.events))
 
 
-@derived()
+@derived("heaps.answered")
 def answered(bundle: Bundle, name: str, life: Life | None = None) -> np.ndarray:
     """Return when good answers of a name were complete, in order, in ns; of one life, or all."""
     good = bundle.columns.only("name", name).only("error", "")

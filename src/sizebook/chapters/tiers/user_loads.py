@@ -47,7 +47,7 @@ def stack_cpus(bundle: Bundle) -> int:
     return len({cpu for cpus in bound for cpu in cpus})
 
 
-@derived()
+@derived("users.mean_ms")
 def mean_ms(bundle: Bundle) -> float | None:
     """Return the mean latency of the good requests that count, in ms; None without any."""
     rows = counted(bundle).only("error", "")
@@ -172,11 +172,11 @@ def transactions(trials: Iterable[Trial]) -> pl.DataFrame:
     if not bundles:
         return _transactions(())
     together = " ".join(sorted(bundle.id for bundle in bundles))
-    question = f"chapters.tiers.user_loads.transactions {together}"
+    question = f"users.transactions {together}"
     return derive(bundles[0], question, lambda: _transactions(bundles))
 
 
-@derived()
+@derived("users.measured_number")
 def _measured_number(bundle: Bundle) -> int:
     """Return how many requests belong to the measured phase."""
     return bundle.columns.only("phase", "measured").height

@@ -71,7 +71,7 @@ def passes(bundle: Bundle) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=_PASSES).filter(pl.Series(kept))
 
 
-@derived()
+@derived("pace.group_rates")
 def group_rates(bundle: Bundle) -> pl.DataFrame:
     """Return one row a group of paced users: what was offered, and what came of it.
 
@@ -129,7 +129,7 @@ def pass_course(name: str, windows: int = 15) -> Callable[[Bundle], pl.DataFrame
     Columns ``t_s``, the middle of a window in seconds from the phase's begin, and ``value`` in ms.
     """
 
-    @derived(name, windows)
+    @derived("pace.pass_course", name, windows)
     def course(bundle: Bundle) -> pl.DataFrame:
         found = passes(bundle).filter("good", pl.col("name") == name, pl.col("due_s") >= 0)
         width_s = bundle.record.trial.load.phases.measured_s / windows
@@ -150,7 +150,7 @@ def achieved_share(bundle: Bundle) -> float | None:
     return float(rates["achieved_per_s"].sum()) / offered if offered else None
 
 
-@derived()
+@derived("pace.late_share")
 def late_share(bundle: Bundle) -> float | None:
     """Return the share of the passes due that began more than a tenth of their period late."""
     due = passes(bundle).filter(pl.col("due_s") >= 0)
@@ -165,7 +165,7 @@ def pass_ms(quantile: float, name: str) -> Measure:
     counted. None where they are too few for the quantile.
     """
 
-    @derived(quantile, name)
+    @derived("pace.pass_ms", quantile, name)
     def measure(bundle: Bundle) -> float | None:
         good = passes(bundle).filter("good", pl.col("name") == name, pl.col("due_s") >= 0)
         if not good.height:
