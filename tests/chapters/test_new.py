@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.scaffold import NewChapter, add_to_contents, start_book, start_chapter
 from sizebook.book.site import build_site
-from sizebook.book.starting import NewChapter, add_to_contents, start_book, start_chapter
 from sizebook.model.errors import UsageError
 from sizebook.store import find_bundles
 

@@ -7,7 +7,7 @@ import pytest
 from read_counters import read_counters
 
 from sizebook.report import drains
-from sizebook.report.limiter_window import Window
+from sizebook.report.phase_counters import Window
 from sizebook.store.columns import RequestColumns
 
 S = 1_000_000_000

@@ -22,7 +22,7 @@ from sizebook.book.kernel import NotebookRun
 from sizebook.book.records import Record, read_records
 from sizebook.book.stamps import make_stamp
 from sizebook.lab import calibration
-from sizebook.lab.archive import TRY_ALL
+from sizebook.lab.measurement_cache import TRY_ALL
 from sizebook.model.errors import UserError
 from sizebook.report.evidence import find_commit, hash_json
 

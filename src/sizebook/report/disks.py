@@ -11,8 +11,8 @@ from typing import Literal
 import polars as pl
 
 from sizebook.lab.trials import Measure
+from sizebook.report.counter_increase import per_rise, risen, rises
 from sizebook.report.measures import at_end, runs
-from sizebook.report.rises import per_rise, risen, rises
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
 

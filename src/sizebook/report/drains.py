@@ -13,9 +13,9 @@ import polars as pl
 
 from sizebook.lab import Trial
 from sizebook.lab.trials import Measure
+from sizebook.report.counter_increase import greatest
 from sizebook.report.limiter_kinds import Kind
-from sizebook.report.limiter_window import Use, Window
-from sizebook.report.rises import greatest
+from sizebook.report.phase_counters import Use, Window
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
 

@@ -13,8 +13,8 @@ from sizebook.checks.facts import ordered, passes_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import counted, steady_of
 from sizebook.lab.trials import Measure
-from sizebook.report.limiter_window import open_window
-from sizebook.report.rises import rise_per_request, risen
+from sizebook.report.counter_increase import rise_per_request, risen
+from sizebook.report.phase_counters import open_window
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derived

@@ -23,7 +23,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from sizebook.store import rehearsal
+from sizebook.store import digest_recording
 from sizebook.store.bundles import Bundle
 from sizebook.store.digest import decode, encode
 from sizebook.store.record_file import damaged
@@ -46,7 +46,7 @@ def derived(
     ) -> Callable[Concatenate[Bundle, _P], _R]:
         @functools.wraps(function)
         def ask(bundle: Bundle, *args: _P.args, **named: _P.kwargs) -> _R:
-            if not bundle.digest and not rehearsal.is_on():
+            if not bundle.digest and not digest_recording.is_on():
                 return function(bundle, *args, **named)
             question = _question(name, closed_over, args, named)
             return derive(bundle, question, lambda: function(bundle, *args, **named), kind)
@@ -71,12 +71,12 @@ def derive(
     known = bundle.digest
     if question in known:
         return cast("_R", _read(bundle, known[question], kind))
-    if not rehearsal.is_on():
+    if not digest_recording.is_on():
         return make()
-    with rehearsal.watched() as watch:
+    with digest_recording.watched() as watch:
         value = make()
     if watch.touched or always:
-        rehearsal.note(bundle.sha256, question, encode_answer(value, kind))
+        digest_recording.note(bundle.sha256, question, encode_answer(value, kind))
     return value
 
 

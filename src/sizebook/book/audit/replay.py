@@ -31,8 +31,8 @@ from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookRun
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
-from sizebook.lab.archive import AS_MEASURED
 from sizebook.lab.design_notes import Note
+from sizebook.lab.measurement_cache import AS_MEASURED
 from sizebook.store import Project, find_bundles
 from sizebook.store.bundles import RECORD
 from sizebook.store.digest import list_digests

@@ -8,8 +8,8 @@ import polars as pl
 
 from sizebook.lab.trials import Measure
 from sizebook.model.deployment import Deployment
-from sizebook.report.limiter_window import Window, open_window
-from sizebook.report.rises import rises
+from sizebook.report.counter_increase import rises
+from sizebook.report.phase_counters import Window, open_window
 from sizebook.store import Bundle
 
 SHARED = "shared"

@@ -11,8 +11,8 @@ from sizebook.lab.search import Search
 from sizebook.lab.trials import Measure, Trial
 from sizebook.model.criterion import Criterion
 from sizebook.model.deployment import LOCAL
-from sizebook.report.limiter_window import Window, open_window
 from sizebook.report.measures import throughput_per_s
+from sizebook.report.phase_counters import Window, open_window
 from sizebook.report.reported import conditions, find_reported
 from sizebook.store import Bundle, Project
 from sizebook.store.derived import derive, derived

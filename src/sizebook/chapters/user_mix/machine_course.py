@@ -15,7 +15,7 @@ from sizebook.checks.rules import DoesNotApply
 from sizebook.lab.trials import Measure
 from sizebook.stats.trends import trend
 from sizebook.store import Bundle
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 
 Statistic = Literal["mean", "min", "max"]
 STATISTICS: Mapping[Statistic, str] = {"mean": "average", "min": "minimum", "max": "maximum"}

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from sizebook.lab.alongside import alongside
+from sizebook.lab.background import alongside
 from sizebook.model.bundle import OUT_OF_MEMORY, START, StackEvent
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import Exhaustion, TrialSpec

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from read_counters import read_counters
 
-from sizebook.report.rises import COLUMNS, greatest, per_rise, risen, rises
+from sizebook.report.counter_increase import COLUMNS, greatest, per_rise, risen, rises
 
 
 def bundle_of(*readings):

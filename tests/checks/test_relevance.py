@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sizebook.checks import RULES
-from sizebook.checks.basis import IDLE, LATE, MACHINE, PRECISION, known_within, verdict_on
+from sizebook.checks.relevance import IDLE, LATE, MACHINE, PRECISION, known_within, verdict_on
 from sizebook.model.verdict import Finding, Judgement, worst_of
 
 

@@ -49,7 +49,7 @@ def hold_up(project: Project, deployment: Deployment) -> HeldStack:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as sink:
         holder = subprocess.Popen(
-            [sys.executable, "-m", "sizebook.lab.holding", deployment.model_dump_json()],
+            [sys.executable, "-m", "sizebook.lab.manual_stack", deployment.model_dump_json()],
             cwd=project.root,
             stdin=subprocess.DEVNULL,
             stdout=sink,
@@ -82,7 +82,7 @@ def held(project: Project) -> HeldStack | None:
         command = psutil.Process(stack.holder_pid).cmdline()
     except (OSError, ValueError, TypeError, psutil.NoSuchProcess):
         return None
-    return stack if "sizebook.lab.holding" in command else None
+    return stack if "sizebook.lab.manual_stack" in command else None
 
 
 def take_down(project: Project) -> bool:

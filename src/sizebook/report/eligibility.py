@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from sizebook.checks.basis import known_within
+from sizebook.checks.relevance import known_within
 from sizebook.lab import Trial
 from sizebook.model.load import ClosedLoop
 from sizebook.model.metrics import Basis, Metric, find_metric

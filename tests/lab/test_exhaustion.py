@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.waiting import wait_until
 
-from sizebook.lab.supervising import supervised, unexpected_ending
+from sizebook.lab.exhaustion import supervised, unexpected_ending
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import Exhaustion
 from sizebook.stack.endings import NodeEndedError, ending_of

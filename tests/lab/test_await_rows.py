@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from sizebook.lab import storing
+from sizebook.lab import await_rows
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import Stored, TrialSpec
@@ -52,9 +52,9 @@ def counts(monkeypatch):
         now_s += seconds
 
     clock = SimpleNamespace(monotonic=lambda: now_s, sleep=sleep)
-    monkeypatch.setattr(storing, "time", clock)
+    monkeypatch.setattr(await_rows, "time", clock)
     monkeypatch.setattr(
-        storing, "count_rows", lambda *_: told.pop(0) if len(told) > 1 else dict(told[0])
+        await_rows, "count_rows", lambda *_: told.pop(0) if len(told) > 1 else dict(told[0])
     )
     return told
 
@@ -63,14 +63,14 @@ def test_as_many_rows_are_waited_for_as_acknowledged_requests_leave(counts):
     """One fill of 50 rows was acknowledged; two others, refused or misdirected, were not."""
     counts += [{"thing": 10}, {"thing": 59}, {"thing": 60}, {"thing": 99}]
     chunked = spec({"thing": Stored(request="fill", each=50)})
-    facts = storing.await_stored(None, chunked, {"thing": 10}, FILLED)
-    assert facts["stored_wait_s"] == pytest.approx(2 * storing._LOOK_EVERY_S)
+    facts = await_rows.await_stored(None, chunked, {"thing": 10}, FILLED)
+    assert facts["stored_wait_s"] == pytest.approx(2 * await_rows._LOOK_EVERY_S)
     assert counts == [{"thing": 99}]
 
 
 def test_a_name_alone_stands_for_one_row_each(counts):
     counts += [{"thing": 3}, {"thing": 4}, {"thing": 99}]
-    storing.await_stored(None, spec({"thing": "fill"}), {"thing": 3}, FILLED)
+    await_rows.await_stored(None, spec({"thing": "fill"}), {"thing": 3}, FILLED)
     assert counts == [{"thing": 99}]
 
 
@@ -78,8 +78,8 @@ def test_waiting_is_given_up_when_no_row_comes(counts):
     """Whether all came is for the checks to say; nothing is made up."""
     counts += [{"thing": 0}]
     chunked = spec({"thing": Stored(request="fill", each=50)}, within_s=0.15)
-    assert storing.await_stored(None, chunked, {"thing": 0}, FILLED) == {"stored_wait_s": 0.0}
-    assert storing.await_stored(None, spec({}), {}, FILLED) == {}
+    assert await_rows.await_stored(None, chunked, {"thing": 0}, FILLED) == {"stored_wait_s": 0.0}
+    assert await_rows.await_stored(None, spec({}), {}, FILLED) == {}
 
 
 def test_what_fills_a_table_is_kept_as_it_was_said():

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 
 
 def test_threads_that_ask_together_get_one_value():

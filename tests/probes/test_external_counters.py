@@ -5,7 +5,7 @@ import pytest
 from sizebook.model.errors import UsageError
 from sizebook.model.server import CounterSource, Told
 from sizebook.probes.exposition import ExpositionError
-from sizebook.probes.told import StubStatus, told_probe
+from sizebook.probes.external_counters import StubStatus, told_probe
 
 STATUS = """\
 Active connections: 3 

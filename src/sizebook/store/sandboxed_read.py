@@ -46,7 +46,7 @@ def taste_bundles(folders: Sequence[Path]) -> None:
     asked = json.dumps({**limits, "folders": [str(folder.resolve()) for folder in folders]})
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-m", "sizebook.store.tasting"],
+            [sys.executable, "-I", "-m", "sizebook.store.sandboxed_read"],
             input=asked.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ import threading
 import pytest
 from tests.waiting import HANGS_S
 
-from sizebook.lab.alongside import alongside
+from sizebook.lab.background import alongside
 
 
 def test_tasks_run_at_once_and_are_waited_for():

@@ -26,7 +26,7 @@ from sizebook.stack.servers import server_fingerprint
 from sizebook.store import Bundle, Project, cache_key, find_bundles, open_bundle
 from sizebook.store.bundles import newest_of
 from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
-from sizebook.store.tasting import taste_bundles
+from sizebook.store.sandboxed_read import taste_bundles
 
 AS_MEASURED = "SIZEBOOK_AS_MEASURED"
 """Environment variable by which a replay takes bundles as a measurement does, which has just made

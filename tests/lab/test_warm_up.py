@@ -2,7 +2,7 @@
 
 import math
 
-from sizebook.lab.settling import LOOK_BACK_S, Settling
+from sizebook.lab.warm_up import LOOK_BACK_S, Settling
 
 
 def nothing(_):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from sizebook.lab.counted import await_counted, requests_counted
+from sizebook.lab.await_server_count import await_counted, requests_counted
 from sizebook.probes.base import QuietProbe, Sample
 from sizebook.probes.sampler import Sampler
 
