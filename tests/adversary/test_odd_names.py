@@ -12,7 +12,7 @@ from sizebook.book.audit.targets import folder_target
 from sizebook.cli.main import app
 from sizebook.model.errors import BundleError
 from sizebook.store import open_bundle
-from sizebook.store.tasting import taste_bundles
+from sizebook.store.sandboxed_read import taste_bundles
 
 
 @pytest.mark.parametrize("inner", [True, False], ids=["its own", "the one around it"])

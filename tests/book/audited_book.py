@@ -21,7 +21,7 @@ from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
 from sizebook.book.site import build_site
 from sizebook.hosts.machine import local_facts
-from sizebook.lab.archive import present_fingerprints
+from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.model.bundle import BundleRecord, CommandRun
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases

@@ -17,7 +17,7 @@ from synthetic_bundles import BEGIN, closed_rows, counter_rows, write_synthetic
 from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
 from sizebook.hosts.machine import local_facts
-from sizebook.lab.archive import present_fingerprints
+from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import BundleWriter, Project, cache_key, find_bundles, open_bundle
 from sizebook.store.digest import write_digest

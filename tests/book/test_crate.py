@@ -31,7 +31,7 @@ from sizebook.book.crate.export import export_crate
 from sizebook.book.crate.gather import gather_run
 from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import CRATE_RULES, METADATA, is_crate
-from sizebook.lab.archive import readable_bundles
+from sizebook.lab.measurement_cache import readable_bundles
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.store.bundles import open_bundle, verify_bundle
 from sizebook.store.received import unpack_bundles

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from sizebook.book import kernel, notebooks
+from sizebook.book import kernel, notebooks, stamps
 from sizebook.book.chapters import find_chapters
 from sizebook.book.notebooks import ProgressLine, RunOutcome, is_up_to_date, run_chapter
 
@@ -72,6 +72,37 @@ def test_page_is_made_then_up_to_date(write_template: TemplateWriter, tmp_path: 
     assert is_up_to_date(tmp_path, chapter, {"profile": "quick"})
     write_template("pass")
     assert not is_up_to_date(tmp_path, chapter, {"profile": "quick"})
+
+
+def test_a_page_is_stale_by_the_rooms_that_it_enters(
+    write_template: TemplateWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of packages and of modules, however they are imported; not by a room of another chapter."""
+    package = tmp_path / "package"
+    for name in ("report/own.py", "chapters/one/deep.py", "chapters/two.py", "chapters/three.py"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("")
+    monkeypatch.setattr(stamps, "_PACKAGE", package)
+    monkeypatch.setattr(stamps, "_ROOMS", package / "chapters")
+
+    def stamp_changes(name: str) -> bool:
+        [chapter] = find_chapters(tmp_path)
+        before = stamps.make_stamp(tmp_path, chapter, {})
+        (package / name).write_text((package / name).read_text() + "# edited\n")
+        return stamps.make_stamp(tmp_path, chapter, {}) != before
+
+    for entering, enters in {
+        "from sizebook.chapters.one import deep": ["one/deep"],
+        "from sizebook.chapters.one.deep import something": ["one/deep"],
+        "from sizebook.chapters import two as other": ["two"],
+        "import sizebook.chapters.two, sizebook.chapters.one.deep": ["one/deep", "two"],
+        "from sizebook.report import own": [],
+        "%not_python from sizebook.chapters": ["one/deep", "three", "two"],
+    }.items():
+        write_template(entering)
+        rooms = ("one/deep", "three", "two")
+        assert [room for room in rooms if stamp_changes(f"chapters/{room}.py")] == enters
+        assert stamp_changes("report/own.py")
 
 
 def test_the_same_notebook_run_twice_is_the_same_page(

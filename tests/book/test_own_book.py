@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from sizebook.book.guides import list_guides, read_guide
-from sizebook.book.starting import NewChapter, start_book
+from sizebook.book.scaffold import NewChapter, start_book
 from sizebook.lab.equipment import examine, examine_modes
 from sizebook.model.errors import UsageError
 from sizebook.store import Project

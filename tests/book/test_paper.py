@@ -9,8 +9,8 @@ from pypdf import PdfReader
 from pypdf.generic import Destination
 from typer.testing import CliRunner
 
-from sizebook.book.binding import bind_pages
 from sizebook.book.paper import PrintedBook, find_chromium, print_book
+from sizebook.book.print_html import bind_pages
 from sizebook.cli.main import app
 from sizebook.model.errors import HostLacksError, UserError
 

@@ -20,7 +20,7 @@ from sizebook.hosts import modes as tried
 from sizebook.hosts.kinds import ModeKind, mode_kinds
 from sizebook.hosts.modes import glance_at_modes
 from sizebook.lab import modes
-from sizebook.lab.archive import present_fingerprints
+from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.model.errors import HostLacksError
 from sizebook.store import Project, cache_key
 

@@ -14,8 +14,8 @@ import nbformat
 import pytest
 
 from sizebook.book.chapters import get_chapter
+from sizebook.chapters.reported.printed import with_words
 from sizebook.model.reported import REPORTS
-from sizebook.report.printed import with_words
 from sizebook.report.reported import reported
 from sizebook.store import Project
 

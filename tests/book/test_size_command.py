@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from sample_book import executed_notebook, make_sample_book
+from sample_book import PROJECT, executed_notebook, make_sample_book
 from test_calculator import MODEL
 
 from sizebook.report import calculator
@@ -76,7 +77,21 @@ def test_without_a_model_it_says_what_makes_one(tmp_path: Path) -> None:
     (root / "notebooks").mkdir()
     done = ask(root, "--users", "10")
     assert done.returncode == 1
-    assert "sizebook run sizing" in done.stderr
+    assert "run a chapter that has one" in done.stderr
+    shutil.copy(PROJECT / "notebooks" / "45-sizing.ipynb", root / "notebooks")
+    assert "sizebook run sizing" in ask(root, "--users", "10").stderr
     with executed_notebook(root, "sizing", "Sizing (synthetic)") as (page, cell):
         cell(lambda: page.value("hold-out-error", 0.1))
     assert "sizebook run sizing" in ask(root, "--users", "10").stderr
+
+
+def test_of_several_calculators_one_is_named(root: Path, tmp_path: Path) -> None:
+    """A book may have a model of each of its systems."""
+    both = Path(shutil.copytree(root, tmp_path / "both"))
+    page = both / "book" / "chapters" / "sizing.ipynb"
+    shutil.copy(page, page.with_name("other.ipynb"))
+    done = ask(both, "--users", "10")
+    assert (done.returncode, "the calculators of other, sizing" in done.stderr) == (1, True)
+    one = ask(both, "--users", "10", "--chapter", "other")
+    assert one.stdout == ask(root, "--users", "10").stdout != ""
+    assert "no calculator in third" in ask(both, "--users", "10", "--chapter", "third").stderr

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.chapters.capacity_on_demand import resizing
 from sizebook.lab import place
-from sizebook.report import measures, resizing
+from sizebook.report import measures
 from sizebook.report.reported import reported_claims
 from sizebook.store import find_bundles, open_bundle
 

@@ -6,8 +6,8 @@ import pytest
 
 from sizebook.book.records import read_records
 from sizebook.report import disks
+from sizebook.report.counter_increase import rises
 from sizebook.report.reported import reported_claims
-from sizebook.report.rises import rises
 from sizebook.store import find_bundles, open_bundle
 
 SETS = {"small", "medium", "large"}

@@ -5,9 +5,10 @@ import shutil
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.chapters.failover import failures as failover
+from sizebook.chapters.failover.balancer_log import node_states
 from sizebook.checks import judge
-from sizebook.report import failover, stored_rows
-from sizebook.report.balancer_log import node_states
+from sizebook.report import stored_rows
 from sizebook.report.reported import reported_claims
 from sizebook.store import find_bundles, open_bundle
 

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from sizebook.chapters.heap_gc import heaps
 from sizebook.checks import judge
 from sizebook.lab import Setup, messaging_stack, place
 from sizebook.lab.measuring import measure
@@ -11,7 +12,6 @@ from sizebook.lab.planning import plan_sessions
 from sizebook.lab.profiles import get_profile
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
-from sizebook.report import heaps
 from sizebook.report.gc_logs import gc_logs
 from sizebook.store import Project, find_bundles, open_bundle
 

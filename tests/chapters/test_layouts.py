@@ -9,7 +9,7 @@ from sizebook.book.records import read_records
 from sizebook.hosts.paging import why_not_page
 from sizebook.probes.native_memory import LABELS
 from sizebook.report import measures
-from sizebook.report.rises import rises
+from sizebook.report.counter_increase import rises
 from sizebook.stack.jvms import find_jvms
 from sizebook.store import find_bundles, open_bundle
 

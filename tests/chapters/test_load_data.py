@@ -9,8 +9,8 @@ import pytest
 
 from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
-from sizebook.book.starting import NewChapter, start_book
-from sizebook.lab.archive import MOST_TRIES
+from sizebook.book.scaffold import NewChapter, start_book
+from sizebook.lab.measurement_cache import MOST_TRIES
 from sizebook.lab.trials import compare_fingerprints
 from sizebook.store import find_bundles, open_bundle
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.chapters.network import links
 from sizebook.hosts.wires import Wire, shaping_words
-from sizebook.report import links
 from sizebook.report.reported import reported_claims
 from sizebook.store import find_bundles, open_bundle
 

@@ -12,8 +12,8 @@ import yaml
 from typer.testing import CliRunner
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.scaffold import NewChapter, add_to_contents, start_book, start_chapter
 from sizebook.book.site import build_site
-from sizebook.book.starting import NewChapter, add_to_contents, start_book, start_chapter
 from sizebook.cli.main import app
 from sizebook.model.errors import UsageError
 from sizebook.store import find_bundles

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from sizebook.checks import judge
-from sizebook.lab.archive import Archive
-from sizebook.report.rises import rise_per_request, risen
+from sizebook.lab.measurement_cache import Archive
+from sizebook.report.counter_increase import rise_per_request, risen
 from sizebook.stack.servers import find_program
 from sizebook.store import Project, find_bundles, open_bundle
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sizebook.checks import judge
-from sizebook.report.rises import greatest, risen, rises
+from sizebook.report.counter_increase import greatest, risen, rises
 from sizebook.store import find_bundles, open_bundle
 
 APP = "server/app-"

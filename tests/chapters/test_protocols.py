@@ -5,7 +5,7 @@ import pytest
 
 from sizebook.book.records import read_records
 from sizebook.checks import judge
-from sizebook.report.rises import rises
+from sizebook.report.counter_increase import rises
 from sizebook.store import find_bundles, open_bundle
 
 STORING = ("connectors", "xml", "events", "messaging", "user-mix")

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from sizebook.report.rises import risen
+from sizebook.report.counter_increase import risen
 from sizebook.store import find_bundles, open_bundle
 
 APP = "server/app-"

@@ -14,7 +14,7 @@ from sizebook.book.records import read_records
 from sizebook.checks import judge
 from sizebook.checks.steady import steady_of
 from sizebook.lab import MODES
-from sizebook.lab.archive import Archive, read_source
+from sizebook.lab.measurement_cache import Archive, read_source
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
 

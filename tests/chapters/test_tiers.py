@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from sizebook.book.records import read_records
+from sizebook.chapters.tiers import user_loads
 from sizebook.checks import judge
 from sizebook.model.deployment import LOCAL
-from sizebook.report import measures, user_loads
+from sizebook.report import measures
+from sizebook.report.counter_increase import greatest, rise_per_request
 from sizebook.report.reported import reported_claims
-from sizebook.report.rises import greatest, rise_per_request
 from sizebook.store import find_bundles, open_bundle
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("ip") is not None

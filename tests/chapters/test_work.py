@@ -1,8 +1,8 @@
 """Chapter 12 in its shortest form: what was worked on, and how its time is told apart."""
 
 from sizebook.book.records import read_records
+from sizebook.report.counter_increase import rises
 from sizebook.report.reported import reported_claims
-from sizebook.report.rises import rises
 from sizebook.store import find_bundles, open_bundle
 
 SCENARIOS = (

@@ -12,7 +12,7 @@ import signal
 import sys
 
 from sizebook.lab import Setup, null_server, place
-from sizebook.lab.archive import Archive
+from sizebook.lab.measurement_cache import Archive
 from sizebook.lab.planning import plan_sessions
 from sizebook.lab.profiles import get_profile
 from sizebook.model.design import Design, Factor

@@ -32,7 +32,7 @@ from sizebook.model.trial import (
 )
 from sizebook.model.verdict import Finding
 from sizebook.store import open_bundle
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 
 S, BEGIN, MEASURED, END = made.S, made.BEGIN, made.MEASURED, made.END
 BY_ID = {rule.id: rule for rule in RULES}

@@ -24,6 +24,7 @@ from sizebook.book.audit.targets import PageFile
 from sizebook.book.crate.audit import audit_crate
 from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import METADATA
+from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_requests
 from sizebook.gclog import advise, read_gc_log, summarise
 from sizebook.lab.inventories import read_inventory
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
@@ -36,7 +37,6 @@ from sizebook.probes.gathering import explain, gather
 from sizebook.probes.hsperfdata import PerfDataError, read_layout
 from sizebook.probes.jvm import find_counters, read_counters
 from sizebook.probes.series import SERIES, prepare
-from sizebook.report.balancer_log import LOG, node_states, odd_requests
 from sizebook.stack.balancer import Balancer
 from sizebook.stats.histograms import IntervalLogError, merge_intervals, read_interval_log
 from sizebook.store import open_bundle

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from tests.working_copy import project_files
 
+from sizebook.book.chapters import find_chapters
+from sizebook.book.stamps import list_rooms
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "sizebook"
 FLOORS = {
@@ -23,8 +26,9 @@ FLOORS = {
     "checks": 2,
     "lab": 3,
     "report": 4,
-    "book": 5,
-    "cli": 6,
+    "chapters": 5,
+    "book": 6,
+    "cli": 7,
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -59,11 +63,62 @@ def test_imports_point_down(path):
     assert wrong == set()
 
 
+ORDINARY = {"bindings", "calibration", "disk", "events", "instrument", "messaging", "network",
+            "nginx", "reported", "virtualization", "xml"}  # fmt: skip
+"""Ids of chapters that are words of the harness as well."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_chapter_has_a_room_of_its_own(path):
+    """Nobody enters a chapter's room but its notebook, and the harness names no chapter."""
+    rooms, own = PACKAGE / "chapters", path.relative_to(PACKAGE).parts
+    imported = set()
+    for node in ast.walk(tree := ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("sizebook.chapters."):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            imported |= {name.split(".")[2] for name in names}
+    if rooms in path.parents:
+        assert imported <= {own[1].removesuffix(".py")}
+        return
+    assert imported == set()
+    ids = {each.id for each in find_chapters(ROOT)} - ORDINARY
+    words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+             and isinstance(node.value, str)}  # fmt: skip
+    assert words & ids == set()
+
+
+def test_a_room_belongs_to_a_chapter():
+    """Each is named after one, and its notebook enters it; another notebook does not."""
+    rooms = {path.stem for path in (PACKAGE / "chapters").glob("[a-z]*")}
+    entered = {
+        each.id.replace("-", "_"): {
+            path.relative_to(PACKAGE / "chapters").parts[0].removesuffix(".py")
+            for path in list_rooms(each.notebook)
+        }
+        for each in find_chapters(ROOT)
+    }
+    assert rooms
+    assert {chapter for chapter, names in entered.items() if names} == rooms
+    assert all(names <= {chapter} for chapter, names in entered.items())
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_is_one_subject(path):
     """No module is called after nothing, and none grows past what one can read at a sitting."""
     assert path.stem not in ("utils", "util", "helpers", "common", "misc")
     assert len(path.read_text().splitlines()) <= 400
+
+
+def test_a_derived_answer_has_a_name_of_its_own():
+    """Published digests answer by it: it is told in the code, and belongs to one function."""
+    names = [
+        each.args[0].value
+        for path in MODULES
+        for each in ast.walk(ast.parse(path.read_text()))
+        if isinstance(each, ast.Call) and getattr(each.func, "id", "") == "derived"
+    ]
+    assert len(names) > 30
+    assert len({*names}) == len(names)
 
 
 def test_the_lab_process_never_imports_locust():

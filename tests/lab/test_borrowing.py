@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from synthetic_bundles import with_fingerprints, write_synthetic
 
-from sizebook.lab.archive import AS_MEASURED
 from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.chapter_lab import ChapterLab
+from sizebook.lab.measurement_cache import AS_MEASURED
 from sizebook.lab.trials import Trial, Trials
 from sizebook.store import Bundle, find_project
 

@@ -4,8 +4,8 @@ import pytest
 from synthetic_bundles import closed_rows, write_synthetic
 
 from sizebook.checks import judge
-from sizebook.lab import Setup, app_stack, archive, place
-from sizebook.lab.archive import Archive
+from sizebook.lab import Setup, app_stack, measurement_cache, place
+from sizebook.lab.measurement_cache import Archive
 from sizebook.lab.planning import plan_sessions
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.search import Search, search_sessions
@@ -38,7 +38,7 @@ def sessions():
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """Return what stores a bundle of a trial: from how much of the time was stolen, in s."""
-    monkeypatch.setattr(archive, "present_fingerprints", lambda *_: PRINTS)
+    monkeypatch.setattr(measurement_cache, "present_fingerprints", lambda *_: PRINTS)
     count = 0
 
     def store(spec, stolen_s, **more):

@@ -6,7 +6,7 @@ from typing import Any
 
 from synthetic_bundles import write_synthetic
 
-from sizebook.checks.sets import good_per_s
+from sizebook.checks.design_rules import good_per_s
 from sizebook.lab.precision import Precision
 from sizebook.lab.trials import Trial
 from sizebook.model.design import Design, Factor

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from sizebook.book.starting import NewChapter, start_book
+from sizebook.book.scaffold import NewChapter, start_book
 from sizebook.lab import given_system
 from sizebook.load.target import resolve
 from sizebook.model.errors import UsageError

@@ -3,7 +3,7 @@
 import pytest
 from tampered import put_file
 
-from sizebook.report.balancer_log import LOG, node_states, odd_requests
+from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_requests
 from sizebook.store import open_bundle
 
 GOOD = "1970-01-01T00:00:04.500000+00:00 Server nodes/app-1 is UP.\n"

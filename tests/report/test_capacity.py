@@ -8,11 +8,12 @@ import polars as pl
 import pytest
 from synthetic_bundles import closed_rows, open_rows, write_synthetic
 
+from sizebook.chapters.sizing import capacity_charts
 from sizebook.lab.trials import Trial
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 from sizebook.model.trial import Disturbance, HostLimits, TrialSpec
-from sizebook.report import capacity, capacity_charts
+from sizebook.report import capacity
 from sizebook.stats.capacity import contest
 from sizebook.stats.curves import fit
 from sizebook.stats.scaling import SIZE, curves

@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from sizebook.chapters.capacity_on_demand.resizing import course_chart
+from sizebook.chapters.sizing.capacity_charts import points_and_curves
 from sizebook.lab import MODES
 from sizebook.report import charts
-from sizebook.report.capacity_charts import points_and_curves
 from sizebook.report.chart import prepare_chart, render_svg
-from sizebook.report.resizing import course_chart
 
 FRAME = pl.DataFrame(
     {

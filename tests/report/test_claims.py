@@ -12,7 +12,7 @@ from unittest import mock
 import polars as pl
 import pytest
 
-from sizebook.checks.sets import SET_RULES
+from sizebook.checks.design_rules import SET_RULES
 from sizebook.model.claim import CLAIM_VERDICTS, Claim, ClaimOutcome, own_claim
 from sizebook.model.errors import UsageError
 from sizebook.model.verdict import Finding, Judgement
@@ -23,7 +23,7 @@ from sizebook.report.claims import (
     find_claim,
     leave_untested,
 )
-from sizebook.report.counting import LIMITS, judge_limits
+from sizebook.report.eligibility import LIMITS, judge_limits
 from sizebook.report.evidence import hash_json
 from sizebook.report.page import Page
 from sizebook.report.sides import name_levels

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from read_counters import read_counters
 
 from sizebook.report import drains
-from sizebook.report.limiter_window import Window
+from sizebook.report.phase_counters import Window
 from sizebook.store.columns import RequestColumns
 
 S = 1_000_000_000
-COUNTERS = ["time_ns", "host", "source", "metric", "value"]
 
 
 def bundle(rows=(), counters=(), settings=None):
@@ -32,14 +32,13 @@ def bundle(rows=(), counters=(), settings=None):
                 "service_ns": pl.Int64, "status": pl.UInt16, "error": pl.String,
                 "phase": pl.String},
     )  # fmt: skip
-    table = pl.DataFrame(counters, schema=COUNTERS, orient="row")
     marks = {"measured": SimpleNamespace(name="measured", begin_ns=10 * S, end_ns=20 * S)}
     load = SimpleNamespace(settings=settings or {})
     record = SimpleNamespace(
         trial=SimpleNamespace(load=load), execution=SimpleNamespace(phase=marks.get)
     )
     return SimpleNamespace(
-        digest={}, columns=RequestColumns.of(requests), counters=table, record=record
+        digest={}, columns=RequestColumns.of(requests), record=record, **read_counters(counters)
     )
 
 

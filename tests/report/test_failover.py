@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from synthetic_bundles import BEGIN, END, MEASURED, S, rows_from
 
+from sizebook.chapters.failover import balancer_log
+from sizebook.chapters.failover import failures as failover
 from sizebook.lab.trials import Trial
 from sizebook.model.bundle import StackEvent
 from sizebook.model.trial import Stored
-from sizebook.report import balancer_log, chart, failover
+from sizebook.report import chart
 from sizebook.store import Bundle
 
 LOST = MEASURED + 3 * S

@@ -2,10 +2,10 @@
 
 from types import SimpleNamespace
 
-import polars as pl
 import pytest
+from read_counters import read_counters
 
-from sizebook.report.first_run import (
+from sizebook.chapters.bindings.first_run import (
     COLUMNS,
     MIB,
     at_call,
@@ -25,9 +25,7 @@ def bundle_of(*readings):
             told |= {"binding_calls_total/soap": 99, "binding_call_s/soap": 99.0}
         rows += [(second, "server/app-1", name, float(value)) for name, value in told.items()]
         rows.append((second, "server/backend-1", "heap_used_bytes", 1.0))
-    schema = {"time_ns": pl.Int64, "source": pl.Categorical, "metric": pl.Categorical,
-              "value": pl.Float64}  # fmt: skip
-    return SimpleNamespace(counters=pl.DataFrame(rows, schema=schema, orient="row"))
+    return SimpleNamespace(**read_counters(rows))
 
 
 START = bundle_of(
@@ -71,8 +69,6 @@ def test_a_column_at_a_count():
 def test_the_very_first_call_is_kept_by_the_node():
     """Every reading of the trial has it; a way that was never called has none."""
     readings = [(n, "server/app-1", "binding_first_s/jms", 0.25) for n in range(3)]
-    schema = {"time_ns": pl.Int64, "source": pl.Categorical, "metric": pl.Categorical,
-              "value": pl.Float64}  # fmt: skip
-    kept = SimpleNamespace(counters=pl.DataFrame(readings, schema=schema, orient="row"))
+    kept = SimpleNamespace(**read_counters(readings))
     assert first_call_ms("jms")(kept) == 250.0
     assert first_call_ms("rpc")(kept) is None

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-import polars as pl
 import pytest
+from read_counters import read_counters
 
 from sizebook.model.bundle import PhaseMark
 from sizebook.report import guests
@@ -18,16 +18,13 @@ def bundle_of(rates, hosts=(), requests=10, **facts):
         for (host, source, metric), rate in rates.items()
         for time_s in (0, 1, 2, 3, 4)
     ]
-    names = pl.Categorical
-    schema = {"time_ns": pl.Int64, "host": names, "source": names, "metric": names,
-              "value": pl.Float64}  # fmt: skip
     mark = PhaseMark(name="measured", begin_ns=SECOND, end_ns=3 * SECOND)
     runs = [SimpleNamespace(mode=mode, boot_s=pieces) for mode, pieces in hosts]
     execution = SimpleNamespace(
         phase=lambda name: mark if name == "measured" else None, hosts=runs, facts=facts
     )
     return SimpleNamespace(
-        counters=pl.DataFrame(rows, schema=schema, orient="row"),
+        **read_counters(rows),
         columns=SimpleNamespace(height=requests),
         record=SimpleNamespace(execution=execution, trial=None),
     )

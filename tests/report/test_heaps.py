@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 import synthetic_bundles as made
 
+from sizebook.chapters.heap_gc import heaps
 from sizebook.lab.trials import Trial, Trials
 from sizebook.model.bundle import StackEvent
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import TrialSpec
-from sizebook.report import heaps
 from sizebook.report.gc_logs import gc_logs, gc_summary
 
 S, MEASURED, OVER = made.S, made.MEASURED, made.PHASES[-1].end_ns

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from read_counters import read_counters
 
-from sizebook.report import measures
-from sizebook.report.layouts import (
+from sizebook.chapters.layouts import (
     RATIOS,
     Workload,
     advice_frame,
@@ -17,6 +17,7 @@ from sizebook.report.layouts import (
     ratios_of_most,
     ratios_to_fewest,
 )
+from sizebook.report import measures
 
 
 def workload(name, rates, verdict="valid"):
@@ -87,8 +88,7 @@ def test_the_last_reading_of_a_gauge():
         (9, "l", "jvm/app-2", "native_bytes/code", 1.0),
         (9, "l", "jvm/app-2", "native_bytes/gc", None),
     ]
-    columns = ["time_ns", "host", "source", "metric", "value"]
-    bundle = SimpleNamespace(counters=pl.DataFrame(rows, schema=columns, orient="row"))
+    bundle = SimpleNamespace(**read_counters(rows))
     assert measures.at_end("jvm/app-", "native_bytes")(bundle) == 11.0
     assert measures.at_end("jvm/app-", "native_bytes/heap")(bundle) == 10.0
     assert measures.at_end("jvm/backend-", "native_bytes")(bundle) is None

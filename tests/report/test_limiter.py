@@ -21,7 +21,7 @@ from sizebook.report.limiter import (
     limits_frame,
 )
 from sizebook.report.limiter_kinds import KINDS, Kind
-from sizebook.report.limiter_window import Use, open_window
+from sizebook.report.phase_counters import Use, open_window
 
 SECONDS = [-1.0, *range(14)]
 """Of the readings, from the first request: warm-up until 2, measured until 12."""

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from tests.report.test_guests import bundle_of
 
+from sizebook.chapters.network import links
 from sizebook.model.deployment import DatabaseRole, Deployment, HostSpec, JvmRole
 from sizebook.model.network import LinkSpec, NetworkSpec
-from sizebook.report import links
 
 HOSTS = [HostSpec(name=name, mode="namespace") for name in ("web", "db")]
 LINKED = (

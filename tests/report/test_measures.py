@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from synthetic_bundles import BEGIN, PHASES, S, closed_rows, readings_of, rows_from
 
-from sizebook.report import measures, rises
+from sizebook.report import counter_increase, measures
 
 ONE = closed_rows(users=1).head(1)
 """A single request, where only the counters matter."""
@@ -67,8 +67,8 @@ def test_a_label_picks_one_part_of_a_metric(make_bundle):
         for at_s in (3, 4)
     ]
     bundle = make_bundle(rows=ONE, readings=readings_of(*readings))
-    assert rises.rise_per_request("jvm/app-", "space_used_bytes")(bundle) == 30.0
-    assert rises.rise_per_request("jvm/app-", "space_used_bytes/old")(bundle) == 4.0
+    assert counter_increase.rise_per_request("jvm/app-", "space_used_bytes")(bundle) == 30.0
+    assert counter_increase.rise_per_request("jvm/app-", "space_used_bytes/old")(bundle) == 4.0
     assert measures.level("jvm/app-", "space_used_bytes/old", "max")(bundle) == 16.0
     assert measures.level("jvm/", "space_used_bytes/old", "min")(bundle) == 12.0
     assert measures.level("jvm/", "space_used_bytes/ol")(bundle) is None

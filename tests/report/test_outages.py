@@ -82,13 +82,6 @@ def test_without_a_kill_or_an_answer_after_it_there_is_no_silence(make_bundle):
     assert outages.silence_s("event")(killed(bundle, begin_ns=END, end_ns=END + S)) is None
 
 
-def test_the_last_readings_of_all_sources_are_added_up(make_bundle):
-    """Also of a counter that began anew; none is not 0."""
-    bundle = make_bundle(readings=readings(**{"server/a": [5.0, 9.0, 1.0, 3.0], "server/b": [2.0]}))
-    assert outages.last_reading("server/", "queue_added_total/events")(bundle) == 5
-    assert outages.last_reading("database", "queue_added_total/events")(bundle) is None
-
-
 def test_answers_are_counted_by_windows_around_the_kill(make_bundle):
     """Windows without an answer are there with 0; a trial without a kill is left out."""
     bundle = make_bundle(rows=requests(*RETRIED))

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import synthetic_bundles as made
 
+from sizebook.chapters.user_mix import pace
 from sizebook.model.load import ClosedLoop, PacedGroup, PacedUsers
-from sizebook.report import pace
 
 S, BEGIN, MEASURED, END = made.S, made.BEGIN, made.MEASURED, made.END
 MIX = PacedUsers(

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sizebook.report.printed import (
+from sizebook.chapters.reported.printed import (
     PrintedReport,
     cross_table,
     listing,

@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 from synthetic_bundles import BEGIN, END, MEASURED, S, open_rows
 
+from sizebook.chapters.capacity_on_demand import resizing
 from sizebook.lab.trials import Trial
 from sizebook.model.bundle import COUNTER_COLUMNS, StackEvent
 from sizebook.model.trial import Disturbance, HostLimits
-from sizebook.report import chart, resizing
+from sizebook.report import chart
 from sizebook.store import Bundle
 
 ADDED_S = 4.0

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from sizebook.report.slowdowns import SLOWDOWNS, Work, advise, slowdowns
+from sizebook.chapters.virtualization.slowdowns import SLOWDOWNS, Work, advise, slowdowns
 
 
 def frame(column, values, **levels):

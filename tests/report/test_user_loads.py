@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 import synthetic_bundles as made
 
+from sizebook.chapters.tiers import user_loads
 from sizebook.lab.search import Search
 from sizebook.lab.trials import Trial
 from sizebook.model.criterion import Criterion
 from sizebook.model.deployment import DatabaseRole, Deployment, HostSpec, JvmRole
 from sizebook.model.design import Factor
 from sizebook.model.load import ClosedLoop
-from sizebook.report import user_loads
 
 S, BEGIN, MEASURED, END = made.S, made.BEGIN, made.MEASURED, made.END
 STACK = Deployment(roles=(DatabaseRole(cpus=(0,)), JvmRole(role="app", cpus=(0,))))

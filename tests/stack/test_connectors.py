@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from tests.waiting import wait_until
 
+from sizebook.chapters.connectors import connector_stack
 from sizebook.hosts import Guard, LocalHost
-from sizebook.lab.deployments import connector_stack
 from sizebook.lab.placement import place
 from sizebook.model.errors import UsageError
 from sizebook.probes.prometheus import PrometheusProbe

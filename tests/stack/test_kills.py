@@ -8,7 +8,8 @@ import pytest
 from tests.stack.part_stack import ask, load, started
 from tests.waiting import wait_until
 
-from sizebook.lab.deployments import pages_stack, xml_stack
+from sizebook.chapters.user_mix.pages import pages_stack
+from sizebook.lab.deployments import xml_stack
 from sizebook.lab.placement import place
 from sizebook.model.load import PacedGroup, PacedUsers
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.stack.part_stack import ask, counters, load, post, started
 
-from sizebook.lab.deployments import pages_stack
+from sizebook.chapters.user_mix.pages import pages_stack
 from sizebook.lab.placement import place
 from sizebook.model.load import PacedGroup, PacedUsers
 

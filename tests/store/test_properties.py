@@ -14,7 +14,7 @@ from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.store.counter_file import make_rows, read_series, write_counters
 from sizebook.store.log_columns import read_columns, write_columns
 from sizebook.store.packs import pack, read_pack, unpack
-from sizebook.store.planes import fold, unfold
+from sizebook.store.zigzag import fold, unfold
 
 SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
 WORDS = st.text("abz/_-é", min_size=1, max_size=6)

@@ -49,20 +49,19 @@ def test_series_hold_the_rows_of_the_table():
 
 
 def test_find_goes_by_the_begin_of_the_source_and_the_whole_metric():
-    """A metric's name is no beginning of another one; labels are asked for."""
+    """A metric's name is no beginning of another one; without a label all of its labels match."""
     readings = Readings.of(made_up(1))
 
-    def found(*question, **more):
-        return [(one.host, one.source, one.metric) for one in readings.find(*question, **more)]
+    def found(*question):
+        return [(one.host, one.source, one.metric) for one in readings.find(*question)]
 
     assert found("server/app-1", "answers") == [("local", "server/app-1", "answers")]
-    assert found("server/app-2", "answers_total") == []
     assert found("server/app-2", "answers_total/200") == [
         ("guest-1", "server/app-2", "answers_total/200"),
         ("local", "server/app-2", "answers_total/200"),
     ]
-    assert len(found("server/", "answers_total", labels=True)) == 4
-    assert found("server/", "core_busy_s", labels=True) == []
+    assert len(found("server/", "answers_total")) == 4
+    assert found("server/", "core_busy_s") == []
 
 
 def test_a_series_that_never_answered_is_not_found():
@@ -82,3 +81,36 @@ def test_the_answers_around_a_window():
     assert one.around(21, 29) == (1, 2)
     assert one.around(9, 30) is None
     assert one.around(20, 41) is None
+
+
+def test_a_counter_that_fell_began_anew_at_nothing():
+    """What it says then has risen since; several are added up, and none is not 0."""
+    rows = [
+        *((at, "local", "app-1", "done/a", value) for at, value in enumerate((5.0, 9.0, 1.0, 3.0))),
+        (1, "local", "app-2", "done/b", 7.0),
+        (2, "other", "app-2", "done/b", 8.0),
+        (3, "other", "app-2", "done/b", 10.0),
+    ]
+    readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    fell = readings.find("app-1", "done/a")[0]
+    assert (fell.rise(), fell.began_anew, fell.label) == (7.0, True, "a")
+    assert not readings.find("app-2", "done")[0].began_anew
+    assert readings.rise("app-", "done") == 9.0
+    assert readings.rise("app-", "done", "done/b") == 11.0
+    assert readings.rise("app-", "done", "other") is None
+    assert readings.last("app-", "done") == 3.0 + 7.0 + 10.0
+    assert readings.last("host", "done") is None
+
+
+def test_levels_are_of_a_window_and_added_up():
+    """Both ends belong to it; a gauge that said nothing in it leaves the sum unknown."""
+    rows = [
+        *((at, "local", "app-1", "busy", float(at)) for at in (10, 20, 30, 40)),
+        *((at, "local", "app-2", "busy", 100.0) for at in (10, 20)),
+    ]
+    readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    assert readings.level("app-1", "busy", 20, 30, "mean") == 25.0
+    assert readings.level("app-", "busy", 10, 20, "max") == 120.0
+    assert readings.level("app-", "busy", 11, 40, "min") == 120.0
+    assert readings.level("app-", "busy", 30, 40, "mean") is None
+    assert readings.level("app-3", "busy", 30, 40, "mean") is None

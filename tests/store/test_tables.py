@@ -17,8 +17,8 @@ from tampered import change_record, put_file
 from sizebook.model.errors import BundleError
 from sizebook.store import Bundle, open_bundle
 from sizebook.store.bundles import COUNTERS, REQUESTS, SCHEDULE
+from sizebook.store.sandboxed_read import BASE_BYTES, taste_bundles
 from sizebook.store.tables import MOST_WORDS
-from sizebook.store.tasting import BASE_BYTES, taste_bundles
 
 MUTATIONS = 400
 DAY = 24 * 3600 * 10**9

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.book.records import read_records
-from sizebook.lab.archive import MOST_TRIES, has_present_data
+from sizebook.lab.measurement_cache import MOST_TRIES, has_present_data
 from sizebook.load.data_files import print_files
 from sizebook.model.errors import BundleError
 from sizebook.store import Bundle, Project, open_bundle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tempfile
@@ -20,9 +19,9 @@ from sizebook.book.again import Again, find_again
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.records import Record, read_records
+from sizebook.book.stamps import make_stamp
 from sizebook.lab import calibration
-from sizebook.lab.archive import TRY_ALL
-from sizebook.lab.inventories import inventory_fingerprint
+from sizebook.lab.measurement_cache import TRY_ALL
 from sizebook.model.errors import UserError
 from sizebook.model.plain_text import on_one_line
 from sizebook.report.evidence import find_commit, hash_json
@@ -139,36 +138,6 @@ def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -
     return bool(stamp == make_stamp(root, chapter, parameters))
 
 
-def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
-    """Give one checksum over all that decides what a chapter's page shows.
-
-    Template, parameters, harness, load profiles and what lies beside them, stack sources,
-    benchmarks with their results, what the reports printed, lock file and inventory by content;
-    bundles (of the chapter, the calibration, and the chapters that it borrows from) by name and
-    size, as they are never changed once written.
-    """
-    package = Path(sizebook.__file__).parent
-    contents = [chapter.notebook, root / "env" / "requirements.lock"]
-    contents += [*sorted(package.rglob("*.py")), *_list_load(root / "locustfiles")]
-    contents += [root / "stack" / "pom.xml", *_list_files(root / "stack" / "src")]
-    contents += sorted((root / "bench").glob("*.py"))
-    contents += sorted((root / "bench" / "results").glob("*.json"))
-    contents += sorted((root / "data" / "reported").glob("*.csv"))
-    runs = root / "data" / "runs"
-    names = (chapter.id, calibration.CHAPTER, *chapter.borrows)
-    bundles = [runs / name for name in names]
-    if parameters.get("source") == "published":
-        bundles.append(root / "data" / "published")
-    listing = [
-        (file.relative_to(root).as_posix(), file.stat().st_size)
-        for folder in dict.fromkeys(bundles)
-        for file in _list_files(folder)
-    ]
-    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.is_file()]
-    placed = [found] if (found := inventory_fingerprint()) else []
-    return hash_json([dict(parameters), hashes, listing, *placed])
-
-
 def hash_cells(cells: Iterable[Mapping[str, Any]]) -> str:
     """Give one checksum over what a reader sees of a notebook's cells: kind, text and tags.
 
@@ -275,11 +244,3 @@ def first_words(kind: str, message: str) -> str:
     """Give a failure in one line; a UserError says enough without its kind."""
     line = on_one_line(_ANSI.sub("", message))
     return line if kind in _ERRORS else f"{kind}: {line}"
-
-
-def _list_load(folder: Path) -> list[Path]:
-    return [each for each in _list_files(folder) if "__pycache__" not in each.parts]
-
-
-def _list_files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.rglob("*") if each.is_file())

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pypdf import PdfReader
 
-from sizebook.book.binding import bind_pages
 from sizebook.book.groups import run_group
+from sizebook.book.print_html import bind_pages
 from sizebook.model.errors import HostLacksError, UserError
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -26,6 +26,7 @@ from sizebook.book.cited import (
     trial_file,
 )
 from sizebook.book.site import TRIALS
+from sizebook.book.stamps import list_harness
 from sizebook.book.trial_pages import (
     TEMPLATES,
     Look,
@@ -231,9 +232,9 @@ def _remove_others(folder: Path, names: set[str]) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _code_stamp() -> str:
-    """Return a checksum over what a page is made with: templates and the package."""
+    """Return a checksum over what a page is made with: templates and the harness."""
     package = Path(sizebook.__file__).parent
     total = hashlib.sha256()
-    for file in sorted([*package.rglob("*.py"), *TEMPLATES.iterdir()]):
+    for file in sorted([*list_harness(), *TEMPLATES.iterdir()]):
         total.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes())
     return total.hexdigest()

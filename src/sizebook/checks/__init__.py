@@ -1,8 +1,8 @@
 """Floor 2: the validity rules over a bundle."""
 
-from sizebook.checks import accounting, between, generator, load, machine, memory, steady
+from sizebook.checks import accounting, balancer, generator, load, machine, memory, steady
+from sizebook.checks.design_rules import SET_RULES, SetRule, judge_set
 from sizebook.checks.rules import Rule, judge_by
-from sizebook.checks.sets import SET_RULES, SetRule, judge_set
 from sizebook.model.verdict import Judgement
 from sizebook.store import Bundle
 from sizebook.store.derived import derive
@@ -15,7 +15,7 @@ RULES: tuple[Rule, ...] = (
     accounting.server_count,
     accounting.stored,
     memory.memory,
-    between.balancer_count,
+    balancer.balancer_count,
     generator.generator_cpu,
     generator.generator_lag,
     generator.own_time,

@@ -24,7 +24,7 @@ class Meeting:
     """Why the criterion is not kept; empty when it is."""
 
 
-@derived(kind=Meeting)
+@derived("checks.criteria.meet", kind=Meeting)
 def meet(bundle: Bundle, criterion: Criterion) -> Meeting:
     """Return whether the measured phase of a trial keeps the criterion.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from sizebook.checks.rules import DoesNotApply
 from sizebook.model.bundle import HANG, OUT_OF_MEMORY, STOP, GeneratorFacts, PhaseMark
 from sizebook.model.load import ClosedLoop, PacedUsers
@@ -117,14 +115,14 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     ``source`` is the beginning of the sources that count (``server/app-``), ``metric`` the name
     without label; all that match are added up. A counter that fell has begun anew.
     """
-    found = bundle.readings.find(source, metric, labels=True)
+    found = bundle.readings.find(source, metric)
     if not found:
         raise DoesNotApply(f"no readings of {metric} from {source}")
     ends = [(one, one.around(begin_ns, end_ns)) for one in found]
     spans = [(one, *around) for one, around in ends if around is not None]
     if len(spans) < len(found):
         raise DoesNotApply(f"the readings of {metric} from {source} do not span the window")
-    if any(bool((np.diff(one.values) < 0).any()) for one in found):
+    if any(one.began_anew for one in found):
         raise DoesNotApply(f"{metric} from {source} began anew within the trial")
     rise = sum(float(one.values[after] - one.values[before]) for one, before, after in spans)
     lengths_ns = [int(one.times_ns[after] - one.times_ns[before]) for one, before, after in spans]

@@ -22,7 +22,7 @@ from sizebook.stats.windows import choose_width, windows
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derive
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 
 UNSURE = 0.20
 """A change of the level above which a trial is doubted although chance may explain it."""

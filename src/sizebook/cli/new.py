@@ -24,7 +24,7 @@ def chapter(
     url: str = _URL,
 ) -> None:
     """Write a notebook, a load profile and a test that run at once; nothing is overwritten."""
-    from sizebook.book.starting import NewChapter, start_chapter
+    from sizebook.book.scaffold import NewChapter, start_chapter
 
     root = find_project().root
     new = NewChapter(name, title or _in_words(name), part, url)
@@ -41,7 +41,7 @@ def book(
     url: str = _URL,
 ) -> None:
     """Write a book of one chapter that measures and builds at once; nothing is overwritten."""
-    from sizebook.book.starting import NewChapter, start_book
+    from sizebook.book.scaffold import NewChapter, start_book
 
     new = NewChapter(chapter, _in_words(chapter), url=url)
     for path in start_book(folder, title or _in_words(folder.resolve().name), new):

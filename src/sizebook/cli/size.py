@@ -1,10 +1,10 @@
-"""``sizebook size``: what a load needs, by the model of the last run of the sizing chapter."""
+"""``sizebook size``: what a load needs, by the model of a page that has a calculator."""
 
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,8 +15,7 @@ from sizebook.store import find_project
 
 if TYPE_CHECKING:
     from sizebook.stats.sizing import Demanded, SizingModel
-
-CHAPTER = "sizing"
+    from sizebook.store import Project
 
 
 def size(
@@ -29,18 +28,21 @@ def size(
         "mean:500", help="Statistic and limit in ms: mean:500, or p95:2000."
     ),
     spare: bool = typer.Option(False, "--spare", help="One node may fail."),
+    chapter: str | None = typer.Option(
+        None, help="Chapter whose calculator answers; needed where several have one."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """Say how many CPUs, nodes and how much heap a load needs to keep a response criterion.
 
-    By the model that the sizing chapter fitted when it was run last; what lies outside of what was
-    measured is said.
+    By the model that a chapter fitted when it was run last; what lies outside of what was measured
+    is said.
     """
     from sizebook.report import calculator
     from sizebook.stats import sizing
 
     asked = _question(users, think, rate, criterion, spare)
-    model = _model(find_project().root / "book" / "chapters" / f"{CHAPTER}.ipynb")
+    model = _model(find_project(), chapter)
     said = calculator.answer(model, asked)
     if as_json:
         found = asdict(sizing.size(model, asked))
@@ -83,24 +85,44 @@ def _question(
         ) from error
 
 
-def _model(notebook: Path) -> SizingModel:
+def _model(project: Project, chapter: str | None) -> SizingModel:
+    """Return the model behind a page's calculator: that of ``chapter``, else the only one."""
     from sizebook.book.records import read_records
     from sizebook.report.calculator import KIND
     from sizebook.stats.sizing import SizingModel
 
-    records = read_records(notebook).values() if notebook.exists() else ()
-    record = next((one for one in records if one.kind == KIND), None)
-    if record is None:
+    found = {
+        page.stem: record
+        for page in sorted(project.chapters.glob("*.ipynb"))
+        if KIND in page.read_text(encoding="utf-8")
+        for record in read_records(page).values()
+        if record.kind == KIND and chapter in (None, page.stem)
+    }
+    if len(found) != 1:
+        first = f"the calculators of {', '.join(found)}" if found else "no calculator"
         raise UserError(
-            found="no calculator: the sizing chapter was not run here, or had too few valid trials",
-            expected="a model of this machine",
-            next_step=f"sizebook run {CHAPTER}",
+            found=first + (f" in {chapter}" if chapter else ""),
+            expected="one page with a model of this machine",
+            next_step="sizebook size --chapter ID" if found else _how_to_get_one(project),
         )
+    [(name, record)] = found.items()
     try:
         return SizingModel.from_record(record.fields["model"])
     except (KeyError, ValueError) as error:
         raise UserError(
-            found=f"{notebook.name} holds no model that can be read: {error}",
+            found=f"{name}, which holds no model that can be read: {error}",
             expected="the calculator of this version",
-            next_step=f"sizebook run {CHAPTER}",
+            next_step=f"sizebook run {shlex.quote(name)}",
         ) from error
+
+
+def _how_to_get_one(project: Project) -> str:
+    from sizebook.book.chapters import find_chapters
+
+    able = [
+        each.id
+        for each in find_chapters(project.root)
+        if "calculator.publish" in each.notebook.read_text(encoding="utf-8")
+    ]
+    run = f"sizebook run {shlex.quote(able[0])}" if able else "run a chapter that has one"
+    return f"{run}; with too few valid trials it has none"

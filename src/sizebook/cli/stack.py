@@ -15,7 +15,7 @@ from sizebook.cli.trial import parse_settings
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
-    from sizebook.lab.holding import HeldStack
+    from sizebook.lab.manual_stack import HeldStack
 
 app = typer.Typer(help="Build and try the reference stack by hand.", no_args_is_help=True)
 
@@ -47,7 +47,7 @@ def up(
     They use all CPUs; no measurement can run meanwhile.
     """
     from sizebook.lab import app_stack, place
-    from sizebook.lab.holding import hold_up
+    from sizebook.lab.manual_stack import hold_up
 
     chosen = use_inventory(inventory, shown=not as_json)
     placement = dataclasses.replace(place(), stack=())
@@ -81,7 +81,7 @@ def manifests(
 @app.command()
 def status(as_json: bool = _JSON) -> None:
     """Show the stack that runs; exit code 1 if none does."""
-    from sizebook.lab.holding import held
+    from sizebook.lab.manual_stack import held
 
     stack = held(find_project())
     if stack is None:
@@ -93,7 +93,7 @@ def status(as_json: bool = _JSON) -> None:
 @app.command()
 def down() -> None:
     """Stop the stack that runs."""
-    from sizebook.lab.holding import take_down
+    from sizebook.lab.manual_stack import take_down
 
     say("stopped" if take_down(find_project()) else "no stack runs")
 

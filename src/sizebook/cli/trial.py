@@ -71,8 +71,8 @@ def trial(
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
     from sizebook.lab import app_stack, place, planning
-    from sizebook.lab.archive import present_fingerprints
     from sizebook.lab.inventories import placed_trial
+    from sizebook.lab.measurement_cache import present_fingerprints
     from sizebook.lab.measuring import opened_bench
     from sizebook.lab.progress import Progress
 

@@ -13,9 +13,9 @@ from statistics import median
 from typing import Literal
 
 from sizebook.checks.criteria import meet
-from sizebook.checks.sets import good_per_s
-from sizebook.lab.archive import present_fingerprints, readable_bundles, taken_as_measured
+from sizebook.checks.design_rules import good_per_s
 from sizebook.lab.deployments import null_server
+from sizebook.lab.measurement_cache import present_fingerprints, readable_bundles, taken_as_measured
 from sizebook.lab.placement import Placement, place
 from sizebook.lab.planning import Session, Setup, Treat, plan_sessions
 from sizebook.lab.profiles import PROFILES, Profile

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sizebook.checks.sets import good_per_s
-from sizebook.lab.archive import (
+from sizebook.checks.design_rules import good_per_s
+from sizebook.lab.borrowing import borrow_trials
+from sizebook.lab.calibration import find_floor, first_sessions
+from sizebook.lab.design_notes import write_notes
+from sizebook.lab.given_settings import checking
+from sizebook.lab.inventories import chosen_inventory, placing
+from sizebook.lab.measurement_cache import (
     Archive,
     mark_trial,
     read_source,
     readable_bundles,
     taken_as_measured,
 )
-from sizebook.lab.borrowing import borrow_trials
-from sizebook.lab.calibration import find_floor, first_sessions
-from sizebook.lab.design_notes import write_notes
-from sizebook.lab.given_settings import checking
-from sizebook.lab.inventories import chosen_inventory, placing
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
 from sizebook.lab.profiles import get_profile

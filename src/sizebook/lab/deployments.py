@@ -58,39 +58,6 @@ def app_stack(
     return Deployment(roles=tuple(roles))
 
 
-def connector_stack(
-    placement: Placement,
-    *,
-    nodes: int = 1,
-    total_heap_mib: int = 0,
-    backend_heap_mib: int = 512,
-    settings: Mapping[str, Scalar] | None = None,
-    backend_settings: Mapping[str, Scalar] | None = None,
-    jvm: str = "",
-) -> Deployment:
-    """Return app nodes that call one back-end node, which stores into the database.
-
-    The app ``nodes`` share ``total_heap_mib`` (0: the placement's); several stand behind a
-    balancer. The back end is the same in every layout. ``settings`` are each app node's (threads,
-    connector_pool), ``backend_settings`` the back end's (rpc_threads, pool, login_iterations).
-    Raises UsageError if a node's share of the heap is too small to start with.
-    """
-    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
-    cpus = placement.stack
-    roles: list[RoleSpec] = [
-        DatabaseRole(cpus=cpus),
-        JvmRole(
-            role="backend",
-            heap_mib=backend_heap_mib,
-            cpus=cpus,
-            jvm=jvm,
-            settings=of_part("connectors", backend_settings),
-        ),
-        *app_roles("connectors", cpus, nodes, heap_mib, settings, jvm),
-    ]
-    return Deployment(roles=tuple(roles))
-
-
 def events_stack(
     placement: Placement,
     *,
@@ -170,6 +137,27 @@ def _queue_stack(
     return Deployment(roles=tuple(roles))
 
 
+def plain_stack(
+    parts: str,
+    placement: Placement,
+    *,
+    nodes: int = 1,
+    total_heap_mib: int = 0,
+    settings: Mapping[str, Scalar] | None = None,
+    jvm: str = "",
+    sticky: bool = False,
+) -> Deployment:
+    """Return app nodes with these ``parts`` of the stack, by commas, and their database.
+
+    The ``nodes`` share ``total_heap_mib`` (0: the placement's); several stand behind a balancer,
+    which keeps sessions on their node where it is ``sticky``. Raises UsageError if a node's share
+    of the heap is too small to start with.
+    """
+    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
+    apps = app_roles(parts, placement.stack, nodes, heap_mib, settings, jvm, sticky=sticky)
+    return Deployment(roles=(DatabaseRole(cpus=placement.stack), *apps))
+
+
 def xml_stack(
     placement: Placement,
     *,
@@ -184,23 +172,9 @@ def xml_stack(
     ``settings`` are each node's (threads, pool, xml_max_body). Raises UsageError if a node's share
     of the heap is too small to start with.
     """
-    return _plain_stack("xml", placement, nodes, total_heap_mib, settings, jvm, sticky=False)
-
-
-def pages_stack(
-    placement: Placement,
-    *,
-    nodes: int = 1,
-    total_heap_mib: int = 0,
-    settings: Mapping[str, Scalar] | None = None,
-    jvm: str = "",
-) -> Deployment:
-    """Return app nodes with pages of interactive users, and documents in the background.
-
-    As ``xml_stack``; a cookie keeps each session on its node. ``settings`` are each node's
-    (threads, pool, pages, page_rows, session_timeout).
-    """
-    return _plain_stack("pages,xml", placement, nodes, total_heap_mib, settings, jvm, sticky=True)
+    return plain_stack(
+        "xml", placement, nodes=nodes, total_heap_mib=total_heap_mib, settings=settings, jvm=jvm
+    )
 
 
 def binding_stack(
@@ -233,27 +207,6 @@ def binding_stack(
         roles.append(JvmRole(role="backend", heap_mib=heap_mib, cpus=cpus, jvm=jvm, settings=own))
     roles += app_roles("bindings", cpus, 1, heap_mib, settings, jvm, flags=flags)
     return Deployment(roles=tuple(roles))
-
-
-def disk_stack(
-    placement: Placement,
-    *,
-    heap_mib: int = 256,
-    settings: Mapping[str, Scalar] | None = None,
-    jvm: str = "",
-) -> Deployment:
-    """Return one app node that works on the disk of its host, and nothing else: no database.
-
-    ``settings`` are the node's (disk_max_job, disk_spare, fio).
-    """
-    role = JvmRole(
-        role="app",
-        heap_mib=heap_mib,
-        cpus=placement.stack,
-        jvm=jvm,
-        settings=of_part("disk", settings),
-    )
-    return Deployment(roles=(role,))
 
 
 def work_stack(
@@ -328,21 +281,6 @@ def business_stack(
     database = DatabaseRole(cpus=cpus, business_users=users, settings=room)
     apps = app_roles("business", cpus, nodes, heap_mib, own, jvm, sticky=True, flags=flags)
     return Deployment(roles=(database, *apps))
-
-
-def _plain_stack(
-    parts: str,
-    placement: Placement,
-    nodes: int,
-    total_heap_mib: int,
-    settings: Mapping[str, Scalar] | None,
-    jvm: str,
-    *,
-    sticky: bool,
-) -> Deployment:
-    heap_mib = share_heap(total_heap_mib or placement.total_heap_mib, nodes)
-    apps = app_roles(parts, placement.stack, nodes, heap_mib, settings, jvm, sticky=sticky)
-    return Deployment(roles=(DatabaseRole(cpus=placement.stack), *apps))
 
 
 def null_server(placement: Placement, *, body_bytes: int = 1024) -> Deployment:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sizebook.hosts.paging import HEAP_IN_FILE, page_out
-from sizebook.lab.alongside import alongside
+from sizebook.lab.background import alongside
 from sizebook.model.bundle import START, STOP, StackEvent
 from sizebook.model.errors import TrialError
 from sizebook.model.trial import Disturbance, HostLimits, TrialSpec

@@ -18,22 +18,22 @@ from pathlib import Path
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.guard import sweep
 from sizebook.hosts.idling import polling_idle
-from sizebook.lab.archive import present_fingerprints
+from sizebook.lab.await_rows import await_stored, count_rows
+from sizebook.lab.await_server_count import await_counted, counting_source, requests_counted
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import Ceilings, find_ceilings
-from sizebook.lab.counted import await_counted, counting_source, requests_counted
 from sizebook.lab.disturbing import disturbed
+from sizebook.lab.exhaustion import cause_of_failure, supervised
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
+from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.lab.placement import pinned_to, placement_facts, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.progress import FAILED, Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.lab.settling import Settling
 from sizebook.lab.started import Ahead, Broken, Started
-from sizebook.lab.storing import await_stored, count_rows
-from sizebook.lab.supervising import cause_of_failure, supervised
+from sizebook.lab.warm_up import Settling
 from sizebook.lab.watching import watch
 from sizebook.model.bundle import NO_SESSION
 from sizebook.model.errors import BundleError, LocustfileError, LostError, TrialError

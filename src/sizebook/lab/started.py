@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sizebook.lab.recording import TrialRecord
-from sizebook.lab.settling import Settling
+from sizebook.lab.warm_up import Settling
 from sizebook.load.workers import Workers
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from sizebook.lab.exhaustion import unexpected_ending
 from sizebook.lab.recording import TrialRecord
-from sizebook.lab.settling import Settling, await_settled
-from sizebook.lab.supervising import unexpected_ending
+from sizebook.lab.warm_up import Settling, await_settled
 from sizebook.load.protocol import Tick
 from sizebook.model.errors import LostError
 from sizebook.model.trial import TrialSpec

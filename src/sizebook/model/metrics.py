@@ -26,7 +26,7 @@ class Metric:
     digits: int
     definition: str
     basis: Basis = "times"
-    """Doubts about something else do not touch it: see ``checks.basis``."""
+    """Doubts about something else do not touch it: see ``checks.relevance``."""
     rule: str = ""
     """Validity rule that asks the same: a trial that only this one calls failed is an answer."""
     by_role: bool = False

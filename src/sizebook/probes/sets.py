@@ -14,6 +14,7 @@ from sizebook.model.server import CounterSource
 from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Probe
 from sizebook.probes.cgroup import CgroupProbe
+from sizebook.probes.external_counters import told_probe
 from sizebook.probes.forwarders import PassedOnProbe, passes_on
 from sizebook.probes.host import HostProbe
 from sizebook.probes.hosted import InnerPids, InsideProbe, OutsideProbe
@@ -25,7 +26,6 @@ from sizebook.probes.process import ProcessDetailProbe, ProcessProbe
 from sizebook.probes.prometheus import PrometheusProbe
 from sizebook.probes.rows import RowsProbe
 from sizebook.probes.speed import SpeedProbe
-from sizebook.probes.told import told_probe
 from sizebook.stats.gaps import SHORTEST_S, source_interval_s
 
 GENERATOR = "generator"

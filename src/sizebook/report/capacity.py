@@ -18,7 +18,7 @@ from sizebook.model.load import ClosedLoop, OpenArrivals
 from sizebook.model.trial import TrialSpec
 from sizebook.report import measures
 from sizebook.report.gc_logs import gc_summary
-from sizebook.report.limiter_window import open_window
+from sizebook.report.phase_counters import open_window
 from sizebook.stats.capacity import Contest, Observed
 from sizebook.stats.curves import Fit
 from sizebook.stats.holdout import HeldOut

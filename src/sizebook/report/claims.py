@@ -12,7 +12,7 @@ from sizebook.lab import Trial, Trials
 from sizebook.model.claim import Claim, ClaimOutcome, ClaimVerdict, Comparison, Relation
 from sizebook.model.errors import UsageError
 from sizebook.model.metrics import find_metric
-from sizebook.report.counting import with_doubted
+from sizebook.report.eligibility import with_doubted
 from sizebook.report.reported import reported_claim, reported_claims
 from sizebook.report.sides import (
     Levels,
@@ -91,7 +91,7 @@ def decide_claim(
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
     ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side is
     valid, and stands for their mean; doubts that do not touch what the metric rests on do not
-    matter (``checks.basis``), and the note then says so. Where fewer than ``sides.ENOUGH``
+    matter (``checks.relevance``), and the note then says so. Where fewer than ``sides.ENOUGH``
     replicates of a side are valid, those count as well whose doubt says how far off they may be,
     and the interval is wider by that, as if all were off the same way. Replicates are paired by
     block (``stats.pairing``). ``least`` is the least ratio that matters; without it, what the noise

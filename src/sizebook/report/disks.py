@@ -11,8 +11,8 @@ from typing import Literal
 import polars as pl
 
 from sizebook.lab.trials import Measure
+from sizebook.report.counter_increase import per_rise, risen, rises
 from sizebook.report.measures import at_end, runs
-from sizebook.report.rises import per_rise, risen, rises
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
 
@@ -112,7 +112,7 @@ def ways(bundle: Bundle) -> tuple[str, ...]:
     return tuple(found["label"].unique().sort())
 
 
-@derived()
+@derived("disks.network_mb_per_s")
 def network_mb_per_s(bundle: Bundle) -> float | None:
     """Return the megabytes (1e6 bytes) a second of a pass that fetched bytes, median of passes."""
     found = runs(bundle)
@@ -122,7 +122,7 @@ def network_mb_per_s(bundle: Bundle) -> float | None:
     return _MEGA * rate if isinstance(rate, float) else None
 
 
-@derived()
+@derived("disks.variation_percent")
 def variation_percent(bundle: Bundle) -> float | None:
     """Return by how many percent of their mean the times of a trial's jobs scatter.
 

@@ -13,9 +13,9 @@ import polars as pl
 
 from sizebook.lab import Trial
 from sizebook.lab.trials import Measure
+from sizebook.report.counter_increase import greatest
 from sizebook.report.limiter_kinds import Kind
-from sizebook.report.limiter_window import Use, Window
-from sizebook.report.rises import rises
+from sizebook.report.phase_counters import Use, Window
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
 
@@ -28,7 +28,7 @@ DRAINS: dict[str, type[pl.DataType]] = {
 _GOOD = 200
 
 
-@derived()
+@derived("drains.drains")
 def drains(bundle: Bundle) -> pl.DataFrame:
     """Return one row a whole drain that began in the measured phase: ``DRAINS``, in order.
 
@@ -75,8 +75,7 @@ def drained_per_s(bundle: Bundle) -> float | None:
 
 def messages_stored(bundle: Bundle) -> float | None:
     """Return the messages that the nodes stored in the whole trial, by their own count."""
-    stored = rises(bundle, "messages_total", APP).filter(pl.col("label") == "stored")
-    return float(stored["rise"].sum()) if stored.height else None
+    return bundle.readings.rise(APP, "messages_total/stored")
 
 
 def per_message(source: str, *metrics: str, label: str = "", scale: float = 1.0) -> Measure:
@@ -87,14 +86,11 @@ def per_message(source: str, *metrics: str, label: str = "", scale: float = 1.0)
     stored. ``scale`` turns the unit into the one that is wanted.
     """
 
+    named = [f"{metric}/{label}" if label else metric for metric in metrics]
+
     def measure(bundle: Bundle) -> float | None:
-        found = [rises(bundle, metric, source) for metric in metrics]
-        if label:
-            found = [one.filter(pl.col("label") == label) for one in found]
-        messages = messages_stored(bundle)
-        if not messages or not all(one.height for one in found):
-            return None
-        return scale * sum(float(one["rise"].sum()) for one in found) / messages
+        rise, messages = bundle.readings.rise(source, *named), messages_stored(bundle)
+        return scale * rise / messages if rise is not None and messages else None
 
     return measure
 
@@ -104,13 +100,8 @@ def cpu_ms_per_message(role: str) -> Measure:
     return per_message(f"process/{role}-", "cpu_user_s", "cpu_system_s", scale=1e3)
 
 
-def most_busy(bundle: Bundle) -> float | None:
-    """Return the most messages that any reading found under work at once in one node."""
-    found = bundle.counters.filter(
-        pl.col("source").cast(pl.String).str.starts_with(APP)
-        & (pl.col("metric").cast(pl.String) == "message_consumers/busy")
-    )["value"].drop_nulls()
-    return float(found.max()) if found.len() else None  # type: ignore[arg-type]
+most_busy = greatest(APP, "message_consumers/busy")
+"""The most messages that any reading found under work at once in one node."""
 
 
 def over_time(

@@ -13,7 +13,7 @@ from sizebook.model.deployment import JvmRole
 from sizebook.model.errors import BundleError
 from sizebook.store import Bundle
 from sizebook.store.bundles import verify_file
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 
 _FOLDER, _ENDING = "gc/", ".log"
 _LOGS = Once[str, Mapping[str, GcLog]]()

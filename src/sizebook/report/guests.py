@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sizebook.lab.trials import Measure, Trial
-from sizebook.report.limiter_window import Window, open_window
-from sizebook.report.rises import risen
+from sizebook.report.counter_increase import risen
+from sizebook.report.phase_counters import Window, open_window
 from sizebook.store import Bundle
 
 _BUSY = ("user", "system", "irq")

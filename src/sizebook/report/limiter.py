@@ -20,7 +20,7 @@ from sizebook.model.load import ClosedLoop
 from sizebook.model.records import Scalar
 from sizebook.report.columns import named_plainly
 from sizebook.report.limiter_kinds import KINDS, Kind
-from sizebook.report.limiter_window import Use, open_window
+from sizebook.report.phase_counters import Use, open_window
 from sizebook.report.theme import INK, PALETTE
 from sizebook.store import Bundle
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sizebook.report import limiter_uses as uses
-from sizebook.report.limiter_window import Use, Window
+from sizebook.report.phase_counters import Use, Window
 from sizebook.report.wording import NARROW_SPACE
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sizebook.hosts.topology import write_cpu_list
 from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import BundleError
-from sizebook.report.limiter_window import Use, Window
+from sizebook.report.phase_counters import Use, Window
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
 
@@ -73,7 +73,7 @@ def generator_lag(window: Window) -> Iterator[Use]:
     yield Use("generator-lag", "generator", None, reason=reason)
 
 
-@derived()
+@derived("limiter.measured_p99_ns")
 def _measured_p99_ns(bundle: Bundle) -> float | None:
     return bundle.measured["latency_ns"].quantile(0.99, "higher")
 

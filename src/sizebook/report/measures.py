@@ -6,8 +6,6 @@ one reached into it (``checks.steady``).
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import polars as pl
 
@@ -15,11 +13,12 @@ from sizebook.checks.facts import ordered, passes_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.checks.steady import counted, steady_of
 from sizebook.lab.trials import Measure
-from sizebook.report.limiter_window import open_window
-from sizebook.report.rises import rise_per_request, risen
+from sizebook.report.counter_increase import rise_per_request, risen
+from sizebook.report.phase_counters import open_window
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derived
+from sizebook.store.readings import Statistic
 
 _CPU = ("cpu_user_s", "cpu_system_s")
 
@@ -58,13 +57,13 @@ def _runs(rows: RequestColumns, counted_ns: int, whole: int | None) -> pl.DataFr
     return table.filter(counts)
 
 
-@derived()
+@derived("total_time_s")
 def total_time_s(bundle: Bundle) -> float | None:
     """Return the median time of a run in seconds; None without a complete run."""
     return _maybe(runs(bundle)["total_s"].median())
 
 
-@derived()
+@derived("run_received_bytes")
 def run_received_bytes(bundle: Bundle) -> float | None:
     """Return the bytes received in one run, mean over the runs."""
     return _maybe(runs(bundle)["received_bytes"].mean())
@@ -78,7 +77,7 @@ def throughput_per_s(bundle: Bundle) -> float | None:
 def rate_per_s(name: str | None) -> Measure:
     """Return a measure: ``throughput_per_s`` of the requests of one name alone."""
 
-    @derived(name)
+    @derived("rate_per_s", name)
     def measure(bundle: Bundle) -> float | None:
         phase = bundle.record.execution.phase("measured")
         if phase is None:
@@ -89,7 +88,7 @@ def rate_per_s(name: str | None) -> Measure:
     return measure
 
 
-@derived()
+@derived("failed_share")
 def failed_share(bundle: Bundle) -> float | None:
     """Return the share of the requests that count that failed, in percent."""
     measured = counted(bundle)
@@ -106,7 +105,7 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     start instead.
     """
 
-    @derived(quantile, name, column)
+    @derived("latency_ms", quantile, name, column)
     def measure(bundle: Bundle) -> float | None:
         rows = _of(bundle, name)
         return ordered(rows, column).higher(quantile) / 1e6 if rows.height else None
@@ -114,7 +113,7 @@ def latency_ms(quantile: float, name: str | None = None, column: str = "latency_
     return measure
 
 
-@derived()
+@derived("mean_latency_ms")
 def mean_latency_ms(bundle: Bundle) -> float | None:
     """Return the mean latency (from intended start) of the requests that count, in ms."""
     rows = _of(bundle, None)
@@ -125,7 +124,7 @@ def mean_latency_ms(bundle: Bundle) -> float | None:
 def mean_bytes(column: str, name: str) -> Measure:
     """Return a measure: mean of ``body_bytes``, ``received_bytes`` or ``sent_bytes``."""
 
-    @derived(column, name)
+    @derived("mean_bytes", column, name)
     def measure(bundle: Bundle) -> float | None:
         rows = _of(bundle, name)
         total = sum(int(part.sum(dtype=np.int64)) for part in rows.in_blocks(column))
@@ -165,7 +164,7 @@ def rise_in_phase(source: str, *metrics: str, by: tuple[str, str]) -> Measure:
     return measure
 
 
-def level(source: str, metric: str, how: Literal["mean", "min", "max"] = "mean") -> Measure:
+def level(source: str, metric: str, how: Statistic = "mean") -> Measure:
     """Return a measure: mean, least or greatest level of a gauge while requests counted.
 
     ``source`` is the beginning of the sources and ``metric`` the gauge's name, without a label all
@@ -178,18 +177,7 @@ def level(source: str, metric: str, how: Literal["mean", "min", "max"] = "mean")
         if phase is None:
             return None
         begin_ns = max(phase.begin_ns, _begin(bundle))
-        counts = pl.col("time_ns").is_between(begin_ns, phase.end_ns)
-        values = pl.col("value").filter(counts)
-        levels = (
-            bundle.counters.filter(
-                pl.col("source").cast(pl.String).str.starts_with(source)
-                & _is_called(metric)
-                & pl.col("value").is_not_null()
-            )
-            .group_by("source", "metric", maintain_order=True)
-            .agg(level={"mean": values.mean(), "min": values.min(), "max": values.max()}[how])
-        )["level"]
-        return float(levels.sum()) if levels.len() and not levels.null_count() else None
+        return bundle.readings.level(source, metric, begin_ns, phase.end_ns, how)
 
     return measure
 
@@ -201,19 +189,7 @@ def at_end(source: str, metric: str) -> Measure:
     none was made. For what is too dear to be read while requests are under way.
     """
 
-    def measure(bundle: Bundle) -> float | None:
-        last = (
-            bundle.counters.filter(
-                pl.col("source").cast(pl.String).str.starts_with(source)
-                & _is_called(metric)
-                & pl.col("value").is_not_null()
-            )
-            .group_by("source", "metric", maintain_order=True)
-            .agg(last=pl.col("value").sort_by("time_ns").last())
-        )["last"]
-        return float(last.sum()) if last.len() else None
-
-    return measure
+    return lambda bundle: bundle.readings.last(source, metric)
 
 
 def stack_cpu_share(bundle: Bundle) -> float | None:
@@ -246,18 +222,8 @@ def _share(bundle: Bundle, prefixes: list[str], cpus: int) -> float | None:
 
 def _read_for_s(bundle: Bundle, prefix: str) -> float:
     """Return the seconds between first and last reading of processes' CPU times."""
-    times = bundle.counters.filter(
-        pl.col("source").cast(pl.String).str.starts_with(prefix)
-        & (pl.col("metric").cast(pl.String) == _CPU[0])
-        & pl.col("value").is_not_null()
-    )["time_ns"]
-    return float(np.ptp(times.to_numpy())) / 1e9 if len(times) else 0.0
-
-
-def _is_called(metric: str) -> pl.Expr:
-    """Return the condition that a reading is of this metric: of all its labels if it names none."""
-    name = pl.col("metric").cast(pl.String)
-    return name == metric if "/" in metric else name.str.split("/").list.first() == metric
+    read = [one.times_ns for one in bundle.readings.find(prefix, _CPU[0])]
+    return float(np.ptp(np.concatenate(read))) / 1e9 if read else 0.0
 
 
 def _of(bundle: Bundle, name: str | None) -> RequestColumns:

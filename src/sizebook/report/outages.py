@@ -32,7 +32,7 @@ def things_sent(*names: str) -> Measure:
     ``names`` are those of the requests, such as that of an attempt and that of a failed one.
     """
 
-    @derived(names)
+    @derived("outages.things_sent", names)
     def measure(bundle: Bundle) -> float | None:
         rows = bundle.columns
         mine = np.zeros(rows.height, dtype=np.bool_)
@@ -46,7 +46,7 @@ def things_sent(*names: str) -> Measure:
 def requests_made(name: str, *, good: bool) -> Measure:
     """Return a measure: requests of a name in all phases that succeeded, or that did not."""
 
-    @derived(name, good)
+    @derived("outages.requests_made", name, good)
     def measure(bundle: Bundle) -> float | None:
         mine = bundle.columns.only("name", name)
         succeeded = mine.only("error", "").height
@@ -61,7 +61,7 @@ def silence_s(name: str) -> Measure:
     None if nothing was done to the stack, or if no good answer came after it.
     """
 
-    @derived(name)
+    @derived("outages.silence_s", name)
     def measure(bundle: Bundle) -> float | None:
         event = first_event(bundle)
         ends = _good_ends(bundle, name)
@@ -79,21 +79,6 @@ def away_s(bundle: Bundle) -> float | None:
     """Return the seconds from the kill until the killed process was ready again."""
     event = first_event(bundle)
     return None if event is None else (event.end_ns - event.begin_ns) / 1e9
-
-
-def last_reading(source: str, metric: str) -> Measure:
-    """Return a measure: the last reading of each source that begins so, added up."""
-
-    def measure(bundle: Bundle) -> float | None:
-        found = bundle.counters.filter(
-            pl.col("source").cast(pl.String).str.starts_with(source)
-            & (pl.col("metric").cast(pl.String) == metric)
-            & pl.col("value").is_not_null()
-        ).sort("time_ns")
-        last = found.group_by("source").agg(pl.col("value").last())
-        return float(last["value"].sum()) if last.height else None
-
-    return measure
 
 
 def first_event(bundle: Bundle) -> StackEvent | None:
@@ -187,7 +172,7 @@ def _panel(frame: pl.DataFrame, y_title: str) -> alt.LayerChart:
     return layers
 
 
-@derived()
+@derived("outages.answers_by_window")
 def _answers_by_window(
     bundle: Bundle, name: str, width_s: float
 ) -> tuple[int, NDArray[np.int64]] | None:

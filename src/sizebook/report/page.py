@@ -11,7 +11,7 @@ from IPython.display import display
 
 from sizebook.lab import ChapterLab, Trial, Trials
 from sizebook.lab import doubts as doubts_of
-from sizebook.lab.archive import taken_as_measured
+from sizebook.lab.measurement_cache import taken_as_measured
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
 from sizebook.report import claim_card, claims, sides, wording

@@ -14,7 +14,7 @@ from sizebook.lab import Trial
 from sizebook.model.claim import ClaimVerdict
 from sizebook.model.errors import UsageError
 from sizebook.model.records import Scalar
-from sizebook.report.counting import tells_within
+from sizebook.report.eligibility import tells_within
 from sizebook.stats.decisions import Sample
 from sizebook.stats.pairing import pair_blocks
 

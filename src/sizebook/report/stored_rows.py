@@ -7,7 +7,6 @@ last and mean time at which the rows of this trial were stored. Nothing here tru
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from sizebook.checks.facts import change_of
 from sizebook.checks.rules import DoesNotApply
@@ -21,7 +20,7 @@ SOURCE = "rows"
 def rows_stored(table: str) -> Measure:
     """Return a measure: rows that the trial added to a table, counted there."""
 
-    @derived(table)
+    @derived("stored_rows.rows_stored", table)
     def measure(bundle: Bundle) -> float | None:
         start = bundle.columns["start_ns"]
         if not start.size:
@@ -45,7 +44,9 @@ def rows_per_s(table: str) -> Measure:
     count = rows_stored(table)
 
     def measure(bundle: Bundle) -> float | None:
-        first, last = (_last(bundle, f"rows_{which}_s/{table}") for which in ("first", "last"))
+        first, last = (
+            bundle.readings.last(SOURCE, f"rows_{which}_s/{table}") for which in ("first", "last")
+        )
         rows = count(bundle)
         if rows is None or first is None or last is None or last <= first:
             return None
@@ -64,10 +65,11 @@ def stored_after_ms(table: str, name: str) -> Measure:
     """
     count = rows_stored(table)
 
-    @derived(table, name)
+    @derived("stored_rows.stored_after_ms", table, name)
     def measure(bundle: Bundle) -> float | None:
         good = bundle.columns.only("name", name).only("error", "")
-        mean_s, execution = _last(bundle, f"rows_mean_s/{table}"), bundle.record.execution
+        mean_s = bundle.readings.last(SOURCE, f"rows_mean_s/{table}")
+        execution = bundle.record.execution
         if mean_s is None or not good.height or count(bundle) != good.height:
             return None
         start = good["start_ns"]
@@ -81,19 +83,9 @@ def stored_after_ms(table: str, name: str) -> Measure:
 def answered_after_ms(name: str) -> Measure:
     """Return a measure: mean time from sending a request to its good answer, all phases, in ms."""
 
-    @derived(name)
+    @derived("stored_rows.answered_after_ms", name)
     def measure(bundle: Bundle) -> float | None:
         good = bundle.columns.only("name", name).only("error", "")
         return float(np.mean(good["service_ns"])) / 1e6 if good.height else None
 
     return measure
-
-
-def _last(bundle: Bundle, metric: str) -> float | None:
-    """Return the last reading of a counter of the rows."""
-    found = bundle.counters.filter(
-        (pl.col("source").cast(pl.String) == SOURCE)
-        & (pl.col("metric").cast(pl.String) == metric)
-        & pl.col("value").is_not_null()
-    ).sort("time_ns")
-    return float(found["value"][-1]) if found.height else None

@@ -157,7 +157,7 @@ class _Numbers:
     trouble: str
 
 
-@derived(kind=_Numbers)
+@derived("trial_windows.numbers", kind=_Numbers)
 def _numbers(bundle: Bundle, from_ns: int) -> _Numbers:
     span, requests = find_span(bundle), read_requests(bundle)
     if span is None or requests.trouble:

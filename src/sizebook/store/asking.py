@@ -1,7 +1,8 @@
 """Several questions about one bundle, large ones on all CPUs at the same time.
 
 Numpy and polars let go of Python's lock while they work, and a bundle's columns are read once
-whoever asks first (``store.once``): the questions of a check and of a table share nothing else.
+whoever asks first (``store.thread_cache``): the questions of a check and of a table share nothing
+else.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from sizebook.model.errors import BundleError
 from sizebook.store.columns import ColumnStore, RequestColumns
 from sizebook.store.counter_file import COUNTER_FILE, make_rows, read_series
 from sizebook.store.digest import read_digests
+from sizebook.store.digest_recording import note_use, touch
 from sizebook.store.left_out import (
     HISTOGRAMS,
     LEFT_OUT,
@@ -25,12 +26,10 @@ from sizebook.store.left_out import (
     LeftOut,
     parse_left_out,
 )
-from sizebook.store.once import Once
 from sizebook.store.partial import PARTIAL
 from sizebook.store.plain_files import open_plain, plain_size, read_plain
 from sizebook.store.readings import Readings
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, damaged, parse_record
-from sizebook.store.rehearsal import note_use, touch
 from sizebook.store.tables import (
     COUNTERS,
     DAY_NS,
@@ -43,6 +42,7 @@ from sizebook.store.tables import (
     count_rows,
     read_table,
 )
+from sizebook.store.thread_cache import Once
 
 __all__ = [
     "COUNTERS",

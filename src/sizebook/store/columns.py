@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sizebook.model.errors import BundleError
-from sizebook.store.once import Once
+from sizebook.store.thread_cache import Once
 from sizebook.store.words import coded
 
 _Made = TypeVar("_Made")

@@ -31,9 +31,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sizebook.store.planes import WIDEST, fold
 from sizebook.store.readings import Readings, Series
 from sizebook.store.tables import TableError
+from sizebook.store.zigzag import WIDEST, fold
 
 COUNTER_FILE = "counters.steps"
 _FORMAT = {"format": "sizebook-counters", "version": 2}

@@ -1,14 +1,17 @@
 """Functions that derive something from a bundle's rows, and answer from its digest without them.
 
-    @derived()
+    @derived("mean_ms")
     def mean_ms(bundle: Bundle) -> float | None: ...
 
     def latency_ms(quantile: float) -> Measure:
-        @derived(quantile)
+        @derived("latency_ms", quantile)
         def measure(bundle: Bundle) -> float | None: ...
 
 What such a function returns depends on the bundle, the arguments of the call, and those that
 ``derived`` was given: all that it closes over. A whole bundle is computed from as ever.
+
+Published digests answer by the name of a question, so that it stays when its function moves; no two
+functions share one.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from sizebook.store import rehearsal
+from sizebook.store import digest_recording
 from sizebook.store.bundles import Bundle
 from sizebook.store.digest import decode, encode
 from sizebook.store.record_file import damaged
@@ -31,19 +34,19 @@ _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def derived(
-    *closed_over: object, kind: type[Any] | None = None
+    name: str, *closed_over: object, kind: type[Any] | None = None
 ) -> Callable[[Callable[Concatenate[Bundle, _P], _R]], Callable[Concatenate[Bundle, _P], _R]]:
-    """Return a decorator for a function of a bundle; ``kind`` is the dataclass that it returns."""
+    """Return a decorator for a function of a bundle, whose question has a ``name``.
+
+    ``kind`` is the dataclass that it returns.
+    """
 
     def mark(
         function: Callable[Concatenate[Bundle, _P], _R],
     ) -> Callable[Concatenate[Bundle, _P], _R]:
-        name = f"{function.__module__}.{function.__qualname__}".removeprefix("sizebook.")
-        name = name.replace(".<locals>.", "/")
-
         @functools.wraps(function)
         def ask(bundle: Bundle, *args: _P.args, **named: _P.kwargs) -> _R:
-            if not bundle.digest and not rehearsal.is_on():
+            if not bundle.digest and not digest_recording.is_on():
                 return function(bundle, *args, **named)
             question = _question(name, closed_over, args, named)
             return derive(bundle, question, lambda: function(bundle, *args, **named), kind)
@@ -68,12 +71,12 @@ def derive(
     known = bundle.digest
     if question in known:
         return cast("_R", _read(bundle, known[question], kind))
-    if not rehearsal.is_on():
+    if not digest_recording.is_on():
         return make()
-    with rehearsal.watched() as watch:
+    with digest_recording.watched() as watch:
         value = make()
     if watch.touched or always:
-        rehearsal.note(bundle.sha256, question, encode_answer(value, kind))
+        digest_recording.note(bundle.sha256, question, encode_answer(value, kind))
     return value
 
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sizebook.store.planes import fold, unfold
+from sizebook.store.zigzag import fold, unfold
 
 MOST_LOG_BYTES = 64 * 2**20
 _FORMAT = {"format": "sizebook-log", "version": 1}

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+Statistic = Literal["mean", "min", "max"]
 
 
 class Series:
@@ -47,6 +50,30 @@ class Series:
         self.values = answers if every else answers[answered]
         """What it answered."""
 
+    @property
+    def label(self) -> str:
+        """What stands behind the metric's name; empty where it has none."""
+        return self.metric.partition("/")[2]
+
+    @property
+    def began_anew(self) -> bool:
+        """Whether it ever said less than before: that of a process that was started again."""
+        return bool((np.diff(self.values) < 0).any())
+
+    def rise(self) -> float:
+        """Return how much a counter rose from its first answer to its last.
+
+        One that fell began anew at 0: what it says then has risen since. What was counted between
+        the last answer and the end of a killed process is lost.
+        """
+        steps = np.diff(self.values)
+        return float(np.where(steps < 0, self.values[1:], steps).sum())
+
+    def within(self, begin_ns: int, end_ns: int) -> NDArray[np.float64]:
+        """Return the answers of a window, both of its ends included."""
+        first, last = np.searchsorted(self.times_ns, (begin_ns, end_ns + 1))
+        return self.values[first:last]
+
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None."""
         before = int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1
@@ -69,13 +96,38 @@ class Readings:
     def __iter__(self) -> Iterator[Series]:
         return iter(self._series)
 
-    def find(self, source: str, metric: str, *, labels: bool = False) -> list[Series]:
+    def find(self, source: str, metric: str) -> list[Series]:
         """Return the series of a metric that answered at least once, of sources that begin so.
 
-        ``metric`` is the whole name; with ``labels`` the name without one, and all of them match.
+        ``metric`` is a name with its label, or without one: then all of its labels are there.
         """
-        found = (self._without_label if labels else self._by_metric).get(metric, ())
+        found = (self._by_metric if "/" in metric else self._without_label).get(metric, ())
         return [one for one in found if one.source.startswith(source) and one.values.size]
+
+    def rise(self, source: str, *metrics: str) -> float | None:
+        """Return how much counters rose over the whole trial, all together: see ``Series.rise``.
+
+        Source and metrics as ``find`` takes them. None where one of the metrics is not there.
+        """
+        found = [self.find(source, metric) for metric in metrics]
+        return sum(one.rise() for some in found for one in some) if all(found) else None
+
+    def last(self, source: str, metric: str) -> float | None:
+        """Return the last answers of all series that ``find`` gives, added up; None without any."""
+        found = [float(one.values[-1]) for one in self.find(source, metric)]
+        return sum(found) if found else None
+
+    def level(
+        self, source: str, metric: str, begin_ns: int, end_ns: int, how: Statistic
+    ) -> float | None:
+        """Return the levels of gauges within a window, added up.
+
+        None where there is no such gauge, or one has no answer in the window.
+        """
+        inside = [one.within(begin_ns, end_ns) for one in self.find(source, metric)]
+        if not inside or not all(each.size for each in inside):
+            return None
+        return sum(float(getattr(each, how)()) for each in inside)
 
     @cached_property
     def _by_metric(self) -> dict[str, list[Series]]:

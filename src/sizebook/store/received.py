@@ -31,7 +31,7 @@ from sizebook.store.digest import is_digest, list_digests
 from sizebook.store.left_out import LEFT_OUT, can_be_left_out, parse_left_out, write_left_out
 from sizebook.store.plain_files import open_plain, read_plain
 from sizebook.store.record_file import MOST_RECORD_BYTES, RECORD, parse_record
-from sizebook.store.tasting import taste_bundles
+from sizebook.store.sandboxed_read import taste_bundles
 
 MOST_ENTRIES = 20_000
 """Files in one archive."""

@@ -24,8 +24,8 @@ from sizebook.store.counter_file import COUNTER_FILE
 from sizebook.store.digest import list_digests
 from sizebook.store.fingerprints import fingerprint_machine
 from sizebook.store.left_out import LEFT_OUT
+from sizebook.store.sandboxed_read import taste_bundles
 from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE, UNREADABLE, TableError, count_rows
-from sizebook.store.tasting import taste_bundles
 
 TABLES = (REQUESTS, COUNTERS, SCHEDULE)
 EXACT_RULES = ("SB101-accounting", "SB102-clock")

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.rules import Severity
-from sizebook.checks.sets import good_per_s
-from sizebook.lab.archive import present_fingerprints
+from sizebook.checks.design_rules import good_per_s
+from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.lab.profiles import PROFILES
 from sizebook.lab.search import ATTEMPT
 from sizebook.lab.trials import compare_fingerprints

@@ -30,9 +30,9 @@ from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
-from sizebook.lab.archive import AS_MEASURED
 from sizebook.lab.design_notes import Note
-from sizebook.store import Project
+from sizebook.lab.measurement_cache import AS_MEASURED
+from sizebook.store import Project, find_bundles
 from sizebook.store.bundles import RECORD
 from sizebook.store.digest import list_digests
 from sizebook.store.left_out import LEFT_OUT
@@ -80,7 +80,11 @@ def replay_page(
     try:
         with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
             scratch = Path(folder).resolve()
-            view = project.root if own else make_view(project, sound, scratch / "view")
+            view = (
+                _view_of_own(project, sound, scratch)
+                if own
+                else make_view(project, sound, scratch / "view")
+            )
             executed, failure = execute_again(page, chapter, shown, view, scratch, over)
             made = None if failure else read_page(PageFile(page.file.name, executed))
             notes = () if failure else notes_of(executed)
@@ -186,10 +190,37 @@ def _stage(bundles: Iterable[AuditedBundle], folder: Path) -> None:
         for name in names:
             target = folder / bundle.id / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(bundle.path / name, target)
-            except OSError:
-                shutil.copyfile(bundle.path / name, target)
+            _put(bundle.path / name, target)
+
+
+def _put(file: str | Path, target: str | Path) -> None:
+    """Put a file into another place, without copying where the file system can."""
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
+
+
+def _view_of_own(project: Project, sound: Sequence[AuditedBundle], scratch: Path) -> Path:
+    """Return a project whose calibrations are those measured here and those that were published.
+
+    A page that was taken from a round tells noise by the round's; each finds that of its machine.
+    """
+    here = project.runs / calibration.CHAPTER
+    taken = [
+        each
+        for each in sound
+        if each.bundle.record.trial.chapter == calibration.CHAPTER
+        and here not in each.bundle.path.parents
+    ]
+    if not taken:
+        return project.root
+    view = make_view(project, taken, scratch / "view")
+    known = view / "data" / "runs" / calibration.CHAPTER
+    for path in find_bundles(here) if here.is_dir() else ():
+        if not (known / path.name).exists():
+            shutil.copytree(path, known / path.name, copy_function=_put)
+    return view
 
 
 def make_view(project: Project, sound: Iterable[AuditedBundle], folder: Path) -> Path:

@@ -11,7 +11,7 @@ from sizebook.book.compared.pages import ChapterResults
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.errors import BundleError
-from sizebook.report.rises import risen
+from sizebook.report.counter_increase import risen
 from sizebook.stats.hdr import percentiles_ns
 from sizebook.stats.histograms import (
     Interval,
@@ -20,7 +20,7 @@ from sizebook.stats.histograms import (
     read_interval_log,
 )
 from sizebook.store import Bundle, find_bundles, open_bundle
-from sizebook.store.tasting import taste_bundles
+from sizebook.store.sandboxed_read import taste_bundles
 
 CPU = ("cpu_user_s", "cpu_system_s")
 _PERCENTS: Mapping[str, float] = {"latency_p50_ms": 50.0, "latency_p95_ms": 95.0}

@@ -34,9 +34,9 @@ from sizebook.store import Bundle, Project, find_bundles
 from sizebook.store.bundles import REQUESTS
 from sizebook.store.derived import encode_answer
 from sizebook.store.digest import write_digest
+from sizebook.store.digest_recording import noted, rehearsing, used
 from sizebook.store.left_out import PHASE_HISTOGRAMS
 from sizebook.store.packs import pack, published_files, recorded_files
-from sizebook.store.rehearsal import noted, rehearsing, used
 from sizebook.store.rounds import (
     BORROWED,
     PAGES,

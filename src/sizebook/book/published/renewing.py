@@ -30,7 +30,7 @@ from sizebook.book.published.rehearsed import (
 from sizebook.lab import calibration
 from sizebook.model.errors import UserError
 from sizebook.store import Bundle, Project, open_bundle
-from sizebook.store.rehearsal import noted, rehearsing
+from sizebook.store.digest_recording import noted, rehearsing
 from sizebook.store.rounds import BORROWED, PAGES, Published, unpack_together
 
 

@@ -1,0 +1,1 @@
+"""What the first calls of a JVM cost."""

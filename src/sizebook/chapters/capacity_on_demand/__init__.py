@@ -1,0 +1,1 @@
+"""Hosts that are resized under load: what became of the requests."""

@@ -1,0 +1,1 @@
+"""The link between tiers: what it carries, and what it costs."""

@@ -1,0 +1,1 @@
+"""What the five reports print, as this book cites it."""

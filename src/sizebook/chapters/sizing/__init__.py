@@ -1,0 +1,1 @@
+"""How a size follows from measurements: the model beside what was measured."""

@@ -1,0 +1,1 @@
+"""One host, or a host a tier: how many users each serves."""

@@ -1,0 +1,1 @@
+"""Users who think between pages: their pace, and what the machine did meanwhile."""

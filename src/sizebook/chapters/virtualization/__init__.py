@@ -1,0 +1,1 @@
+"""How much slower each kind of work is in each mode."""

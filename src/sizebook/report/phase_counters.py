@@ -1,0 +1,153 @@
+"""The counters of one trial's measured phase, ready to be asked for growth and means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from sizebook.model.bundle import PhaseMark
+from sizebook.model.errors import BundleError
+from sizebook.model.load import ClosedLoop
+from sizebook.store import Bundle
+from sizebook.store.derived import derived
+from sizebook.store.readings import Series
+
+Key = tuple[str, str, str]
+"""Host, source, metric."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """How much of one resource's capacity was used; what its kind makes words from."""
+
+    kind: str
+    """Name of a kind in ``limiter_kinds.KINDS``."""
+    place: str
+    """Which one of its kind: ``app``, ``CPU 0``, ``vda``."""
+    share: float | None
+    """Of its own capacity, 0 to 1; None: cannot be told, ``reason`` says why."""
+    numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """The evidence, by names that the kind's templates use."""
+    readings: int = 0
+    """Readings behind it: of a counter within the phase, or of the gauge; the fewest of all."""
+    replicates: int = 1
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """By how much a counter grew between the readings nearest to the phase's begin and end."""
+
+    total: float
+    length_s: float
+    readings: int
+
+    @property
+    def per_s(self) -> float:
+        """The counter's rate."""
+        return self.total / self.length_s
+
+
+@dataclass(frozen=True)
+class Level:
+    """The mean of a gauge within the phase."""
+
+    mean: float
+    readings: int
+
+
+class Window:
+    """One bundle's measured phase; counters are grouped once."""
+
+    def __init__(self, bundle: Bundle, mark: PhaseMark) -> None:
+        self.bundle = bundle
+        self.trial = bundle.record.trial
+        self.begin_ns, self.end_ns = mark.begin_ns, mark.end_ns
+        self.length_s = (mark.end_ns - mark.begin_ns) / 1e9
+
+    @cached_property
+    def _series(self) -> dict[Key, Series]:
+        answering = (one for one in self.bundle.readings if one.values.size)
+        return {(one.host, one.source, one.metric): one for one in answering}
+
+    def keys(self, source: str, metric: str) -> Iterator[Key]:
+        """Yield the series of sources that begin so, of a metric with whatever label."""
+        for key in self._series:
+            if key[1].startswith(source) and key[2].partition("/")[0] == metric:
+                yield key
+
+    def hosts(self, source: str) -> tuple[str, ...]:
+        """Return the hosts that have this source, each once."""
+        return tuple(dict.fromkeys(key[0] for key in self._series if key[1] == source))
+
+    def growth(self, key: Key) -> Growth | None:
+        """Return how a counter grew over the phase.
+
+        None where there are no two readings, where they cover less than half of the phase, or
+        where the counter began anew.
+        """
+        if (series := self._series.get(key)) is None or series.values.size < 2:
+            return None
+        times, values = series.times_ns, series.values
+        first, last = (int(np.abs(times - at).argmin()) for at in (self.begin_ns, self.end_ns))
+        part = values[first : last + 1]
+        length_s = float(times[last] - times[first]) / 1e9
+        if length_s < self.length_s / 2 or (np.diff(part) < 0).any():
+            return None
+        return Growth(float(part[-1] - part[0]), length_s, last - first + 1)
+
+    def total_growth(self, source: str, metric: str) -> Growth | None:
+        """Return the growth of all matching series together; None if any cannot be told."""
+        found = [self.growth(key) for key in self.keys(source, metric)]
+        told = [one for one in found if one is not None]
+        if not told or len(told) < len(found):
+            return None
+        rate = sum(one.per_s for one in told)
+        length_s = max(one.length_s for one in told)
+        return Growth(rate * length_s, length_s, min(one.readings for one in told))
+
+    def level(self, key: Key) -> Level | None:
+        """Return the mean of a gauge over its readings in the phase; None without any."""
+        if (series := self._series.get(key)) is None:
+            return None
+        inside = series.within(self.begin_ns, self.end_ns)
+        return Level(float(inside.mean()), inside.size) if inside.size else None
+
+    def total_level(self, source: str, metric: str) -> Level | None:
+        """Return the sum of the means of all matching gauges; None if any has no reading."""
+        found = [self.level(key) for key in self.keys(source, metric)]
+        told = [one for one in found if one is not None]
+        if not told or len(told) < len(found):
+            return None
+        return Level(sum(one.mean for one in told), min(one.readings for one in told))
+
+    @cached_property
+    def in_flight(self) -> float | None:
+        """Mean number of requests under way at the client, by Little's law.
+
+        Without the requests (published bundles) the users of a closed loop that does not think:
+        each always has one under way. None if neither is known.
+        """
+        arrivals = self.trial.load.arrivals
+        try:
+            latency_ns = _measured_latency_ns(self.bundle)
+        except BundleError:
+            if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+                return float(arrivals.users)
+            return None
+        return float(latency_ns) / 1e9 / self.length_s
+
+
+@derived("limiter.measured_latency_ns")
+def _measured_latency_ns(bundle: Bundle) -> int:
+    return int(bundle.measured["latency_ns"].sum())
+
+
+def open_window(bundle: Bundle) -> Window | None:
+    """Return the measured phase of a bundle; None if the trial never came to it."""
+    mark = bundle.record.execution.phase("measured")
+    return None if mark is None or mark.end_ns <= mark.begin_ns else Window(bundle, mark)
