@@ -182,7 +182,7 @@ def capture(call: Callable[[], None]) -> list[Any]:
         assert raw
         outputs.append(nbformat.v4.new_output("display_data", data=bundle, metadata=metadata))
 
-    with mock.patch("sizebook.report.page.display", store):
+    with mock.patch("IPython.display.display", store):
         call()
     return outputs
 

@@ -16,12 +16,13 @@ from synthetic_bundles import write_synthetic
 from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
 from sizebook.book.planning import PlannedChapter, plan_chapter
+from sizebook.hosts import kinds as kinds_of_hosts
 from sizebook.hosts import modes as tried
 from sizebook.hosts.kinds import ModeKind, mode_kinds
 from sizebook.hosts.modes import glance_at_modes
 from sizebook.lab import modes
 from sizebook.lab.measurement_cache import present_fingerprints
-from sizebook.model.errors import HostLacksError
+from sizebook.model.errors import HostLacksError, UsageError
 from sizebook.store import Project, cache_key
 
 TemplateWriter = Callable[..., Path]
@@ -136,6 +137,128 @@ def test_what_was_tried_counts_more_than_a_look(tmp_path: Path) -> None:
     tried._remember(tmp_path, works, tried.FoundMode("bare", "x", "a limit that never stopped it"))
     (found,) = glance_at_modes(tmp_path, [works])
     assert (found.available, found.tried) == (False, True)
+
+
+PUBLISHES = """\
+import polars as pl
+from sizebook.report import Page, tables
+page = Page.of(lab, users=users)
+page.table(
+    tables.plain_table(pl.DataFrame({"a": [1]}), labels={"a": "A"}).cols_align("left", ["a"]),
+    "before",
+    "Known before anything was measured.",
+)
+page.prose("With {users} users at most.", users=max(users))
+trials = lab.run()
+"""
+"""A chapter that shows what the reports printed before it asks for its own trials."""
+UNUSED = ("altair", "great_tables", "IPython", "psycopg", "vl_convert")
+ASKS = """\
+import sys
+from sizebook.cli.main import app
+app(sys.argv[2:], standalone_mode=False)
+print([name for name in sys.argv[1].split(",") if name in sys.modules])
+"""
+
+
+def loaded(names: tuple[str, ...], *words: str) -> str:
+    """Give the last line of a command: which of these modules it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKS, ",".join(names), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_plan_loads_nothing_that_draws_or_talks_to_a_database(
+    write_template: TemplateWriter, root: Path
+) -> None:
+    """Nobody sees the tables of a plan, and nothing is started."""
+    write_template(DESIGN.replace("trials = lab.run()\n", ""), PUBLISHES, parameters=PARAMETERS)
+    assert plan(root).trials == 2
+    assert loaded(UNUSED, "plan") == "[]"
+
+
+def test_what_is_said_of_a_page_in_a_plan_is_checked_and_asks_nobody(
+    write_template: TemplateWriter, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong key is as wrong as when the page is run; Git is not started for its commit."""
+    asked: list[object] = []
+    monkeypatch.delenv("SIZEBOOK_COMMIT", raising=False)
+    monkeypatch.setattr("sizebook.report.evidence._ask_git", lambda *words: asked.append(words))
+    before = DESIGN.replace("trials = lab.run()\n", "")
+    write_template(before, PUBLISHES, parameters=PARAMETERS)
+    assert plan(root).trials == 2
+    assert asked == []
+    write_template(before, PUBLISHES.replace('"before"', '"No Key"'), parameters=PARAMETERS)
+    with pytest.raises(ValueError, match="No Key"):
+        plan(root)
+
+
+def test_a_plan_follows_profile_load_profile_and_machine(
+    write_template: TemplateWriter, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was true in one plan is looked at again in the next one of the same process."""
+    here = {"container": True}
+
+    def look() -> None:
+        if not here["container"]:
+            raise HostLacksError(found="no such program", expected="one", next_step="install it")
+
+    kinds = (ModeKind("container", "a container", look),)
+    monkeypatch.setattr(modes, "mode_kinds", lambda _: kinds)
+    locustfile = root / "locustfiles" / "null.py"
+    declares = 'class Load:\n    settings = {"size": Setting(1, greatest=%d)}\n'
+    locustfile.write_text(declares % 9)
+    phases = "phases=lab.profile.phases"
+    set_size = DESIGN.replace(phases, f'{phases}, settings={{"size": 5}}')
+    assert set_size != DESIGN
+    write_template(set_size, parameters=PARAMETERS)
+    both = ["bare", "container"]
+    first = plan(root, wanted=both)
+    assert {one["mode"] for one in treatments(first)} == set(both)
+
+    here["container"] = False
+    assert {one["mode"] for one in treatments(plan(root, wanted=both))} == {"bare"}
+
+    quick = plan(root, profile="quick")
+    assert quick.missing_s > plan(root, profile="smoke").missing_s
+
+    locustfile.write_text(declares % 4)  # of the same length, and maybe within the same tick
+    with pytest.raises(UsageError, match="size"):
+        plan(root)
+
+
+def test_modes_share_the_look_for_a_kernel_and_the_next_plan_looks_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its modules are read once for all modes that boot it, never for a later question."""
+    looks: list[Path] = []
+    monkeypatch.setattr(kinds_of_hosts, "_look_for_root", lambda: None)
+    monkeypatch.setattr(kinds_of_hosts, "find_qemu", lambda: None)
+    monkeypatch.setattr(kinds_of_hosts, "look_for_device", lambda: None)
+    monkeypatch.setattr(kinds_of_hosts, "find_kernel", looks.append)
+    for questions in (1, 2):
+        guests = [kind for kind in mode_kinds(tmp_path) if kind.mode.startswith(("virtio", "emul"))]
+        assert len(glance_at_modes(tmp_path, guests)) == 4
+        assert looks == [tmp_path] * questions
+
+
+def test_help_loads_no_frames_and_no_records() -> None:
+    """Each command loads what it needs when it runs; pydantic is loaded by Typer itself."""
+    heavy = ("polars", "numpy", "rich", "psutil", "yaml", "sizebook.model.records")
+    asks = ASKS.replace("app(", "try:\n    app(").replace("e)\n", "e)\nexcept SystemExit: pass\n")
+    for words in (["--help"], ["plan", "--help"], ["stack", "--help"], ["--version"]):
+        done = subprocess.run(
+            [sys.executable, "-c", asks, ",".join(heavy), *words],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == "[]", words
 
 
 def test_planning_loads_no_chart_library_unless_the_notebook_draws_first(

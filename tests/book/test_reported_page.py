@@ -37,7 +37,7 @@ def outputs() -> list[Output]:
 
     notebook = nbformat.read(get_chapter(ROOT, "reported").notebook, as_version=4)
     namespace: dict[str, Any] = {}
-    with mock.patch("sizebook.report.page.display", store), pytest.MonkeyPatch.context() as patch:
+    with mock.patch("IPython.display.display", store), pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         patch.setenv("SIZEBOOK_ROOT", str(ROOT))
         for cell in notebook.cells:

@@ -49,6 +49,8 @@ def test_a_module_says_what_it_needs():
     assert module_needs(module("virtio,virtio-ring")) == ["virtio", "virtio_ring"]
     assert module_needs(module()) == []
     assert module_needs(b"") == []
+    assert module_needs(b"depends=no\0\0xdepends=no\0") == []  # no entry of its own
+    assert module_needs(b"\0depends=cut") == []
 
 
 def test_modules_load_after_what_they_need_each_once(tmp_path):

@@ -512,7 +512,7 @@ def shown() -> Iterator[list[tuple[dict[str, Any], dict[str, Any]]]]:
         assert raw
         outputs.append((bundle, metadata["sizebook"]))
 
-    with mock.patch("sizebook.report.page.display", store):
+    with mock.patch("IPython.display.display", store):
         yield outputs
 
 

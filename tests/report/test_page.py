@@ -34,7 +34,7 @@ def shown() -> Iterator[list[tuple[dict[str, Any], dict[str, Any]]]]:
         json.dumps(metadata, allow_nan=False)
         outputs.append((bundle, metadata["sizebook"]))
 
-    with mock.patch("sizebook.report.page.display", store):
+    with mock.patch("IPython.display.display", store):
         yield outputs
 
 

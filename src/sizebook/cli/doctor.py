@@ -9,7 +9,6 @@ import typer
 
 from sizebook.cli.inventories import INVENTORY, as_json_row, as_row, look_at_machines
 from sizebook.cli.output import print_json, print_table, say
-from sizebook.hosts.machine import local_facts
 from sizebook.store import find_project
 
 
@@ -22,6 +21,7 @@ def doctor(
     With an inventory, the same of its machines; nothing is changed on them. Exit code 0 if
     everything required is there, 1 if not.
     """
+    from sizebook.hosts.machine import local_facts
     from sizebook.lab.equipment import examine, examine_modes
 
     project = find_project()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sizebook.cli.output import say
-from sizebook.store import Project
 
 if TYPE_CHECKING:
     from sizebook.lab.inventories import Look
     from sizebook.model.inventory import Inventory
+    from sizebook.store import Project
 
 INVENTORY = typer.Option(
     None, "--inventory", help="File that names other machines, and what runs on them."

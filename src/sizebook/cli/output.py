@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from rich.console import Console
-from rich.table import Table
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
@@ -76,6 +74,9 @@ def print_table(rows: Sequence[Mapping[str, str]], title: str = "") -> None:
 
     What would steer a terminal is shown as an escape.
     """
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=160)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import say
@@ -120,6 +119,8 @@ class _Line:
     """Progress in one line of a terminal; in a log, a line a quarter of the way."""
 
     def __init__(self) -> None:
+        from rich.console import Console
+
         self._console = Console(stderr=True, highlight=False, markup=False)
         self._shown = -1
         self._told: set[str] = set()

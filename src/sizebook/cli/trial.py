@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from pydantic import ValidationError
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
-from sizebook.model.load import (
-    Arrivals,
-    ClosedLoop,
-    LoadProfile,
-    OpenArrivals,
-    PacedGroup,
-    PacedUsers,
-    Phases,
-    RampArrivals,
-    StaircaseArrivals,
-    Step,
-)
-from sizebook.model.records import Scalar
-from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.store import find_project
-from sizebook.store.bundles import Bundle
-from sizebook.store.lock import ALONE, NOT_ALONE
+
+if TYPE_CHECKING:
+    from sizebook.model.records import Scalar
+    from sizebook.store import Bundle
 
 
 def trial(
@@ -70,11 +58,16 @@ def trial(
 
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
+    from pydantic import ValidationError
+
+    from sizebook.cli.arrivals import choose_arrivals, parse_groups, parse_steps
     from sizebook.lab import app_stack, place, planning
     from sizebook.lab.inventories import placed_trial
     from sizebook.lab.measurement_cache import present_fingerprints
     from sizebook.lab.measuring import opened_bench
     from sizebook.lab.progress import Progress
+    from sizebook.model.load import LoadProfile, Phases
+    from sizebook.model.trial import Allowance, TrialSpec
 
     chosen = use_inventory(inventory, shown=not as_json)
     project = find_project()
@@ -93,7 +86,9 @@ def trial(
             ),
             load=LoadProfile(
                 locustfile=locustfile,
-                arrivals=_arrivals(users, rate, poisson, steps, groups, ramp_to, measured, think),
+                arrivals=choose_arrivals(
+                    users, rate, poisson, steps, groups, ramp_to, measured, think
+                ),
                 phases=Phases(ramp_s=ramp, warmup_s=warmup, measured_s=measured),
                 settings=parse_settings(setting),
                 seed=seed,
@@ -124,81 +119,10 @@ def trial(
     raise typer.Exit(0 if bundle.record.outcome == "completed" else 1)
 
 
-def _arrivals(
-    users: int,
-    rate: float,
-    poisson: bool,
-    steps: tuple[Step, ...],
-    groups: tuple[PacedGroup, ...],
-    ramp_to: float | None,
-    measured_s: float,
-    think_s: float,
-) -> Arrivals:
-    if steps and (rate > 0 or ramp_to is not None):
-        raise UsageError(
-            found="--step beside --rate or --ramp-to",
-            expected="steps alone, or a rate",
-            next_step="see 'sizebook trial --help'",
-        )
-    if groups and (steps or rate > 0 or ramp_to is not None or think_s > 0):
-        raise UsageError(
-            found="--pace beside --step, --rate, --ramp-to or --think",
-            expected="paced users alone: their periods say when they begin",
-            next_step="see 'sizebook trial --help'",
-        )
-    if groups:
-        return PacedUsers(groups=groups)
-    if steps:
-        return StaircaseArrivals(steps=steps, users=users, poisson=poisson)
-    if ramp_to is not None:
-        return RampArrivals(
-            begin_per_s=rate, end_per_s=ramp_to, over_s=measured_s, users=users, poisson=poisson
-        )
-    if rate <= 0:
-        return ClosedLoop(users=users, think_s=think_s)
-    return OpenArrivals(kind="poisson" if poisson else "constant", rate_per_s=rate, users=users)
-
-
-def parse_steps(texts: list[str]) -> tuple[Step, ...]:
-    """Return ``rate:seconds`` texts as steps; raises UsageError for anything else."""
-    steps = []
-    for text in texts:
-        rate, _, length = text.partition(":")
-        try:
-            steps.append(Step(rate_per_s=float(rate), length_s=float(length)))
-        except ValueError as error:  # of float, or of the model
-            raise UsageError(
-                found=f"step {text!r}",
-                expected="RATE:SECONDS, such as 200:10 for 200 requests a second over 10 s",
-                next_step="see 'sizebook trial --help'",
-            ) from error
-    return tuple(steps)
-
-
-def parse_groups(texts: list[str]) -> tuple[PacedGroup, ...]:
-    """Return ``users:seconds`` or ``users:seconds:name`` texts as groups of paced users.
-
-    Raises UsageError for anything else.
-    """
-    groups = []
-    for text in texts:
-        users, _, rest = text.partition(":")
-        period, _, name = rest.partition(":")
-        try:
-            groups.append(PacedGroup(users=int(users), period_s=float(period), name=name))
-        except ValueError as error:  # of int, of float, or of the model
-            raise UsageError(
-                found=f"pace {text!r}",
-                expected="USERS:SECONDS, such as 50:10 for 50 users who each begin every 10 s, or "
-                "USERS:SECONDS:GROUP",
-                next_step="see 'sizebook trial --help'",
-            ) from error
-    return tuple(groups)
-
-
 def _show(bundle: Bundle, as_json: bool) -> None:
     from sizebook.checks import judge
     from sizebook.report import measures
+    from sizebook.store.lock import ALONE, NOT_ALONE
 
     judgement = judge(bundle)
     done = bundle.record.outcome == "completed"

@@ -30,7 +30,7 @@ FILE_SYSTEM = ("crc32c_generic", "ext4")
 """ext4 asks for its checksum by a name that no module states."""
 
 _ARCHITECTURES = {"x86_64": "amd64"}
-_DEPENDS = re.compile(rb"(?<=\0)depends=([^\0]*)\0")
+_DEPENDS = b"\0depends="
 """In a module's ``.modinfo``: ``depends=mbcache,jbd2,crc16``."""
 _IMAGE_PACKAGE = re.compile(r"^\s*\|?Depends: (linux-image-\d\S+)$", re.MULTILINE)
 """Line of ``apt-cache depends linux-image-amd64``."""
@@ -77,9 +77,11 @@ class Kernel:
         return list(order.values())
 
     def _files(self) -> Iterator[Path]:
-        for path in self.modules.rglob("*.ko*"):
-            if path.name.endswith(_SUFFIXES):
-                yield path
+        # os.walk, since Path.rglob takes five times as long over the folders of a kernel
+        for folder, _, names in os.walk(self.modules):
+            for name in names:
+                if name.endswith(_SUFFIXES):
+                    yield Path(folder, name)
 
     def _built_in(self) -> set[str]:
         try:
@@ -91,9 +93,11 @@ class Kernel:
 
 def module_needs(module: bytes) -> list[str]:
     """Return the names of the modules that a module needs, from its own ``.modinfo``."""
-    stated = _DEPENDS.search(module)
-    names = stated[1].decode().split(",") if stated else []
-    return [name.replace("-", "_") for name in names if name]
+    _, stated, rest = module.partition(_DEPENDS)
+    names, ended, _ = rest.partition(b"\0")
+    if not stated or not ended:
+        return []
+    return [name.replace("-", "_") for name in names.decode().split(",") if name]
 
 
 def read_module(path: Path) -> bytes:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sizebook.hosts.boots import Boot, Site
@@ -67,9 +68,13 @@ def mode_kinds(state: Path) -> tuple[ModeKind, ...]:
         look_for_device()
         return look_for_machine()
 
+    @cache  # four modes ask the same question, and it reads the modules of a kernel
+    def kernel() -> object:
+        return find_kernel(state)
+
     def look_for_machine() -> object:
         _look_for_root()
-        return find_qemu(), find_kernel(state)
+        return find_qemu(), kernel()
 
     def look_for_gvisor() -> object:
         _look_for_root()

@@ -5,9 +5,9 @@ Names are loaded when first used: charts bring a second of imports, which number
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
+from sizebook.model.later import later
 from sizebook.report.reported import conditions, find_reported, reported
 
 if TYPE_CHECKING:
@@ -27,13 +27,15 @@ __all__ = [
     "tables",
 ]
 
-_HOMES = {"EvidenceSource": "page", "Page": "page"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_HOMES.get(name, name)}")
-    value = getattr(module, name) if name in _HOMES else module
-    globals()[name] = value
-    return value
+__getattr__ = later(
+    __name__,
+    {
+        "EvidenceSource": "page",
+        "Page": "page",
+        "charts": "charts",
+        "limiter": "limiter",
+        "measures": "measures",
+        "summaries": "summaries",
+        "tables": "tables",
+    },
+)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
-from great_tables import GT
 
 from sizebook.report.reported import reported_claim
 from sizebook.report.tables import MISSING, plain_table
 from sizebook.report.theme import treatment_scale
 from sizebook.stats.intervals import Interval
 from sizebook.store import Project
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 _SCHEMA = {
     "claim_id": pl.String, "label": pl.String, "statement": pl.String, "estimate": pl.Float64,

@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from great_tables import GT
 
 from sizebook.lab import Trials
 from sizebook.report.evidence import hash_json
 from sizebook.report.page import Page
 from sizebook.report.tables import MISSING, plain_table
 from sizebook.stats.sizing import Demanded, Outside, Predicted, Size, SizingModel, predict, size
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 KIND = "calculator"
 """Kind of the record that a notebook publishes it with."""

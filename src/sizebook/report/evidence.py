@@ -90,14 +90,18 @@ def make_evidence(
     sources: Sequence[EvidenceSource],
     command: str,
     files: Sequence[EvidenceFile] = (),
+    commit: str = "",
 ) -> Evidence:
-    """Give the evidence of one chapter's run, with today's commit and harness version filled in."""
+    """Give the evidence of one chapter's run, with today's commit and harness version filled in.
+
+    A ``commit`` that is given is not looked for: asking Git starts two programs.
+    """
     return Evidence(
         chapter=chapter,
         parameters=dict(parameters),
         sources=tuple(sources),
         command=command,
-        commit=find_commit(),
+        commit=commit or find_commit(),
         harness=sizebook.__version__,
         files=tuple(files),
     )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
-from great_tables import GT
 
 from sizebook.gclog import GcLog, GcSummary
 from sizebook.gclog.course import heap_course, overhead_course
 from sizebook.report.tables import MISSING, plain_table
 from sizebook.report.theme import DOUBT, treatment_scale
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 MIB = 1 << 20
 _PANEL_PX = 200

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from IPython.display import display
 
 from sizebook.lab import ChapterLab, Trial, Trials
 from sizebook.lab import doubts as doubts_of
+from sizebook.lab.chapter_lab import is_planned_only
 from sizebook.lab.measurement_cache import taken_as_measured
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
@@ -24,15 +23,14 @@ from sizebook.report.evidence import (
     make_evidence,
 )
 from sizebook.report.reported_files import evidence_files
+from sizebook.report.showing import METADATA_KEY, checked_key, is_unseen, show
 from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Project
 
 __all__ = ["METADATA_KEY", "EvidenceSource", "Page"]
 
-METADATA_KEY = "sizebook"
 Behind = Trials | Iterable[Trials]
 """The trials that a result was made from: those of one design, or of several."""
-_KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Page:
@@ -48,6 +46,9 @@ class Page:
 
     ``trials`` are the trials that a result was made from: their bundles become its evidence, and
     what is wrong with them stands in the figure or table itself.
+
+    In a notebook that is only read for its plan a page shows nothing: keys and numbers are checked,
+    and nothing is drawn.
     """
 
     def __init__(
@@ -63,7 +64,10 @@ class Page:
 
         The reports' claims are looked up in ``project``, by default the one around this folder.
         """
-        self.evidence: Evidence = make_evidence(_checked_key(chapter), parameters, sources, command)
+        commit = "unknown" if is_planned_only() else ""  # a plan shows no evidence
+        self.evidence: Evidence = make_evidence(
+            checked_key(chapter), parameters, sources, command, commit=commit
+        )
         self._numbers: dict[str, wording.Scalar] = {}
         self._claims: dict[str, claims.Decided] = {}
         self._project = project
@@ -95,6 +99,8 @@ class Page:
         those of the trials, stand in the chart itself and in the caption. ``files`` are those of
         the project that it was made from, such as ``reported_files.evidence_files()``.
         """
+        if is_unseen(key):
+            return
         doubts = [*_doubts(trials), *doubts]
         spec, fluid = charts.prepare_chart(chart, doubts)
         record = self._record("figure", key, hash_json(spec), trials, files)
@@ -104,7 +110,7 @@ class Page:
             "image/svg+xml": charts.render_svg(spec),
             "text/plain": f"Figure {key}: {alt}",
         }
-        _show(bundle, record)
+        show(bundle, record)
 
     def table(
         self,
@@ -117,13 +123,15 @@ class Page:
         doubts: Sequence[str] = (),
     ) -> None:
         """Show a Great Tables table; its doubts stand below the rows and in the caption."""
+        if is_unseen(key):
+            return
         doubts = [*_doubts(trials), *doubts]
         for doubt in doubts:
             gt = gt.tab_source_note(f"\u26a0 {doubt}")
-        html = gt.with_id(f"gt-{_checked_key(key)}").as_raw_html()
+        html = gt.with_id(f"gt-{checked_key(key)}").as_raw_html()
         record = self._record("table", key, hash_text(html), trials, files)
         record["caption"] = _caption(caption, doubts)
-        _show({"text/html": html, "text/plain": f"Table {key}: {record['caption']}"}, record)
+        show({"text/html": html, "text/plain": f"Table {key}: {record['caption']}"}, record)
 
     def publish(
         self,
@@ -140,7 +148,7 @@ class Page:
         doubts = _doubts(trials)
         fields |= {"caption": _caption(caption, doubts), "doubts": doubts}
         plain = f"{kind.capitalize()} {key}: {fields['caption']}"
-        _show(
+        show(
             {**make(doubts), "text/plain": plain}, self._record(kind, key, sha256, trials) | fields
         )
 
@@ -164,7 +172,7 @@ class Page:
         record = self._record("value", key, hash_json(scalar), trials)
         record |= {"value": scalar, "unit": unit, "format": spec}
         self._numbers[key] = scalar
-        _show({"text/plain": f"{key} = {words}"}, record)
+        show({"text/plain": f"{key} = {words}"}, record)
 
     def prose(self, template: str, *, trials: Behind = (), **values: Any) -> None:
         """Show a paragraph of Markdown with computed numbers in it.
@@ -292,7 +300,7 @@ class Page:
             "text/html": claim_card.render_card(outcome, claim),
             "text/plain": claim_card.render_text(outcome),
         }
-        _show(bundle, {**record, "claim": fields})
+        show(bundle, {**record, "claim": fields})
         return outcome
 
     def _say(
@@ -317,7 +325,7 @@ class Page:
             for gap, word in zip(sentence.placeholders, words, strict=True)
         ]
         markdown = sentence.join([wording.escape_markdown(word) for word in words])
-        _show({"text/markdown": markdown, "text/plain": sentence.join(words)}, record)
+        show({"text/markdown": markdown, "text/plain": sentence.join(words)}, record)
 
     def _record(
         self,
@@ -337,12 +345,12 @@ class Page:
         sources: list[EvidenceSource],
         files: Sequence[EvidenceFile] = (),
     ) -> dict[str, Any]:
-        record = {"kind": kind, "key": _checked_key(key), "unit": ""}
+        record = {"kind": kind, "key": checked_key(key), "unit": ""}
         return {**record, "evidence": self.evidence.as_record(sha256, sources, files)}
 
     def _number_key(self, name: str, scalar: wording.Scalar) -> str:
         """Give the key of a number in prose; another value under a name in use gets a suffix."""
-        first = key = _checked_key(name.strip("_").lower().replace("_", "-"))
+        first = key = checked_key(name.strip("_").lower().replace("_", "-"))
         count = 1
         while key in self._numbers and self._numbers[key] != scalar:
             count += 1
@@ -380,16 +388,5 @@ def _as_parameter(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _checked_key(key: str) -> str:
-    if not _KEY.fullmatch(key):
-        raise ValueError(f"{key!r} is no key: lower-case words and digits joined by hyphens")
-    return key
-
-
 def _caption(caption: str, doubts: Sequence[str]) -> str:
     return f"{caption} \u26a0 {'; '.join(doubts)}." if doubts else caption
-
-
-def _show(bundle: dict[str, Any], record: dict[str, Any]) -> None:
-    show: Any = display  # IPython's display has no types
-    show(bundle, raw=True, metadata={METADATA_KEY: record})

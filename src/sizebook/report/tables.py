@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
-from great_tables import GT
 
 from sizebook.lab import Trials
+from sizebook.lab.chapter_lab import is_planned_only
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 MISSING = "–"
+
+
+class Undrawn:
+    """Stands for a table in a plan, which nobody sees: takes every call and draws nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: self
 
 
 def plain_table(
@@ -20,7 +33,14 @@ def plain_table(
     spanners: Mapping[str, Sequence[str]] | None = None,
     note: str = "",
 ) -> GT:
-    """Return a frame as a table: column labels, decimals by column, a dash for what is missing."""
+    """Return a frame as a table: column labels, decimals by column, a dash for what is missing.
+
+    In a plan, ``Undrawn``: its library takes longer to load than the plan of a chapter.
+    """
+    if is_planned_only():
+        return cast("GT", Undrawn())
+    from great_tables import GT  # noqa: PLC0415 - a plan does without
+
     table = GT(frame)
     for name, places in (digits or {}).items():
         table = table.fmt_number(columns=name, decimals=places)

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-import psycopg
-import psycopg.sql
 
 from sizebook.model.deployment import DatabaseRole
 from sizebook.model.errors import HostLacksError, TrialError
@@ -145,6 +143,8 @@ class Cluster:
 
         Raises TrialError if it ends or does not answer in time.
         """
+        import psycopg  # noqa: PLC0415 - a plan finds programs here, and talks to no database
+
         deadline = time.monotonic() + timeout_s
         where = f"{self.admin_dsn} connect_timeout=2".encode()
         while (state := psycopg.pq.PGconn.ping(where)) != psycopg.pq.Ping.OK:
@@ -172,10 +172,13 @@ class Cluster:
             rules.write("host all all all scram-sha-256\n")
 
     def _alter(self, role: str, password: str) -> None:
+        import psycopg  # noqa: PLC0415
+        from psycopg import sql  # noqa: PLC0415
+
         with psycopg.connect(self.admin_dsn, autocommit=True) as connection:
             connection.execute(
-                psycopg.sql.SQL("alter role {} password {}").format(
-                    psycopg.sql.Identifier(role), psycopg.sql.Literal(password)
+                sql.SQL("alter role {} password {}").format(
+                    sql.Identifier(role), sql.Literal(password)
                 )
             )
 
@@ -249,6 +252,8 @@ def _listens(path: Path) -> bool:
 
 def create_database(cluster: Cluster) -> None:
     """Create the owner and the database in a fresh cluster."""
+    import psycopg  # noqa: PLC0415
+
     dsn = cluster.admin_dsn.replace(f"dbname={DATABASE}", "dbname=postgres")
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(f"create role {OWNER} login")
@@ -260,6 +265,8 @@ def drop_spare_databases(cluster: Cluster) -> None:
 
     ``postgres`` stays: the probe connects there, so that it does not count itself.
     """
+    import psycopg  # noqa: PLC0415
+
     with psycopg.connect(cluster.admin_dsn, autocommit=True) as connection:
         connection.execute("update pg_database set datistemplate = false")
         for name in ("template1", "template0"):

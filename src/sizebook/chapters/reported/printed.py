@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
-from great_tables import GT
 
 from sizebook.model.reported import REPORTS, Relation, Statistic
 from sizebook.report.reported import conditions, reported
 from sizebook.report.tables import plain_table
 from sizebook.store import Project
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 MARKS = (
     "≈ printed as approximate; ≥ and ≤ printed as a bound; † derived or assigned in the "

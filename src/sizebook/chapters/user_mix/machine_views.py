@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
-from great_tables import GT
 
 from sizebook.chapters.user_mix.machine_course import QUANTITIES, STATISTICS, machine_course
 from sizebook.lab import Trials
@@ -14,6 +14,9 @@ from sizebook.report import charts
 from sizebook.report.reported import conditions, find_reported
 from sizebook.report.tables import plain_table
 from sizebook.store import Bundle
+
+if TYPE_CHECKING:
+    from great_tables import GT
 
 CourseOf = Callable[[Bundle], pl.DataFrame]
 """Gives ``t_s``, seconds from the begin of the measured phase, and ``value``."""
