@@ -18,11 +18,11 @@ from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).parent
 ALONE = ("test_kill.py", "test_machines.py", "test_new.py", "test_trouble.py")
-"""Modules of ``chapters`` with a copy of the project each."""
+"""Modules of ``smoke`` with a copy of the project each."""
 FIRST = (
-    "chapters",
+    "smoke",
     "java",
-    *(f"chapters/{name}" for name in ALONE),
+    *(f"smoke/{name}" for name in ALONE),
     "stack",
     "bench",
     "hosts",
@@ -33,7 +33,7 @@ FIRST = (
     "fuzz",
 )
 """Pieces and folders that take longest; all others come behind them."""
-LONG, LONG_S = ("chapters", "java"), 4500
+LONG, LONG_S = ("smoke", "java"), 4500
 """Folders, and what one of their tests may take with what it starts from."""
 SLOWEST = 20
 LAST_LINES = 12
@@ -43,7 +43,7 @@ LAST_LINES = 12
 def piece_of(path: str) -> str:
     """Return the piece of work that a module below ``tests`` belongs to."""
     folder, _, name = path.partition("/")
-    return folder if folder == "chapters" and name not in ALONE else path
+    return folder if folder == "smoke" and name not in ALONE else path
 
 
 def rank(path: str) -> int:

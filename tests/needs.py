@@ -85,7 +85,6 @@ OF: dict[str, tuple[str, ...]] = {
     "book/test_reproductions.py": ("site",),
     "book/test_hostile.py": ("browser", "site"),
     "book/test_rounds.py": ("site",),
-    "chapters": ("browser", "database", "jvm", "measure", "root", "site"),
     "gclog/test_live.py": ("jvm",),
     "hosts/test_cgroups.py": ("root",),
     "hosts/test_contract.py": ("root",),
@@ -109,6 +108,7 @@ OF: dict[str, tuple[str, ...]] = {
     "probes/test_jvm.py": ("jvm",),
     "probes/test_native_memory.py": ("jvm",),
     "probes/test_postgres.py": ("database", "root"),
+    "smoke": ("browser", "database", "jvm", "measure", "root", "site"),
     "stack": ("database", "jvm", "measure", "root"),
 }
 """Folder, module, or fixture (``@name``) of one, and what the tests of it need."""

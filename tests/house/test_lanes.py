@@ -89,15 +89,15 @@ def test_places_with_needs_exist():
 
 def test_chapters_are_one_piece_and_come_first():
     """But for modules with a copy of the project each."""
-    assert piece_of("chapters/test_smoke.py") == piece_of("chapters/test_disk.py") == "chapters"
-    assert piece_of(f"chapters/{ALONE[0]}") == f"chapters/{ALONE[0]}"
+    assert piece_of("smoke/test_smoke.py") == piece_of("smoke/test_disk.py") == "smoke"
+    assert piece_of(f"smoke/{ALONE[0]}") == f"smoke/{ALONE[0]}"
     assert piece_of("stats/test_hdr.py") == "stats/test_hdr.py"
-    paths = ["stats/test_hdr.py", "stack/test_xml.py", "chapters/test_disk.py"]
+    paths = ["stats/test_hdr.py", "stack/test_xml.py", "smoke/test_disk.py"]
     assert sorted(paths, key=rank) == paths[::-1]
     for place in FIRST:
         assert (TESTS / place).exists(), place
     for name in ALONE:
-        assert (TESTS / "chapters" / name).exists(), name
+        assert (TESTS / "smoke" / name).exists(), name
 
 
 def test_a_trial_is_asked_for_again_with_a_reason():

@@ -196,7 +196,7 @@ def _chapter_texts(chapter: NewChapter, order: int, part: str) -> dict[str, str]
     texts = {
         f"notebooks/{order:02d}-{chapter.id}.ipynb": _notebook(chapter, order, part, known),
         f"locustfiles/{chapter.locustfile}": _render("locustfile.py.j2", **known),
-        f"tests/chapters/test_{chapter.locustfile}": _render("test_chapter.py.j2", **known),
+        f"tests/smoke/test_{chapter.locustfile}": _render("test_chapter.py.j2", **known),
     }
     if chapter.inventory:
         text = _render("inventory.yaml.j2", id=chapter.id, url=chapter.url)

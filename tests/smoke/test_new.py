@@ -128,7 +128,7 @@ def test_the_command_says_what_it_wrote_and_what_comes_next(tmp_path, monkeypatc
     assert done.stdout.splitlines() == [
         "wrote notebooks/11-two.ipynb",
         "wrote locustfiles/two.py",
-        "wrote tests/chapters/test_two.py",
+        "wrote tests/smoke/test_two.py",
         "wrote inventories/two.yaml",
         "wrote book/_toc.yml",
         "next: sizebook run two --profile smoke --inventory inventories/two.yaml",

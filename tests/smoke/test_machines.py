@@ -6,8 +6,8 @@ The machines are network name spaces with an ssh server each.
 import json
 
 import pytest
-from tests.chapters.conftest import make_copy
 from tests.hosts import ssh_server
+from tests.smoke.conftest import make_copy
 from tests.waiting import wait_until
 
 from sizebook.store import open_bundle
