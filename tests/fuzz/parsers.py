@@ -6,6 +6,9 @@ of small real samples in ``corpus/``, in a folder of its name.
 
 from __future__ import annotations
 
+import contextlib
+import http.client
+import io
 import lzma
 import re
 from collections.abc import Callable
@@ -21,6 +24,11 @@ from tests.fuzz.hunting import CORPUS
 from sizebook.book import records
 from sizebook.book.audit import outputs
 from sizebook.book.audit.targets import PageFile
+from sizebook.book.compared.reproductions import (
+    count_chapters,
+    read_reproductions,
+    reproductions_folder,
+)
 from sizebook.book.crate.audit import audit_crate
 from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import METADATA
@@ -28,24 +36,33 @@ from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_reques
 from sizebook.gclog import advise, read_gc_log, summarise
 from sizebook.lab.inventories import read_inventory
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
+from sizebook.load.control import LOCUSTFILES, Generator
+from sizebook.load.protocol import ROWS_FILE
 from sizebook.load.wire import ProtocolError
 from sizebook.model.errors import UserError
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+from sizebook.model.server import CounterSource, Told
 from sizebook.probes.balancer import BalancerProbe
 from sizebook.probes.base import Unavailable
 from sizebook.probes.exposition import ExpositionError, refuse_other_text
+from sizebook.probes.external_counters import StubStatus, told_probe
 from sizebook.probes.gathering import explain, gather
 from sizebook.probes.hsperfdata import PerfDataError, read_layout
 from sizebook.probes.jvm import find_counters, read_counters
+from sizebook.probes.native_memory import parse_summary
 from sizebook.probes.series import SERIES, prepare
 from sizebook.stack.balancer import Balancer
 from sizebook.stats.histograms import IntervalLogError, merge_intervals, read_interval_log
-from sizebook.store import open_bundle
+from sizebook.store import Project, open_bundle
 from sizebook.store.bundles import COUNTERS, REQUESTS
 from sizebook.store.counter_file import make_rows, read_series
+from sizebook.store.derived import derive
+from sizebook.store.digest import DIGEST
+from sizebook.store.left_out import LEFT_OUT, parse_left_out, write_left_out
 from sizebook.store.log_columns import LogError, read_columns
 from sizebook.store.packs import unpack
 from sizebook.store.received import unpack_bundles
-from sizebook.store.record_file import parse_record
+from sizebook.store.record_file import RECORD, parse_record
 from sizebook.store.rounds import ROUND, open_round
 from sizebook.store.tables import TableError
 
@@ -241,6 +258,121 @@ def _perf_data(data: bytes, _: Path) -> None:
     dict(read_counters(counters, data))
 
 
+def _published(folder: Path, left_out: bytes) -> Path:
+    """Write the good bundle without its requests, with this ``left-out.json``."""
+    for each, content in _base().items():
+        if each != REQUESTS:
+            _put(folder / "b-1", each, content)
+    _put(folder / "b-1", LEFT_OUT, left_out)
+    return folder / "b-1"
+
+
+def _left_out(data: bytes, folder: Path) -> None:
+    """Read the words, whatever they leave out; then a bundle that comes with them."""
+    parse_left_out(data, "b-1", parse_record(_base()[RECORD], "b-1"))
+    with contextlib.suppress(UserError):
+        open_bundle(_published(folder, data))
+
+
+def _digest(data: bytes, folder: Path) -> None:
+    """Ask a published bundle everything that its digest answers."""
+    path = _published(folder, write_left_out([REQUESTS]))
+    _put(path, DIGEST, data)
+    bundle = open_bundle(path)
+    assert bundle.columns.height >= 0
+    for question in bundle.digest:
+        derive(bundle, question, _never)
+
+
+def _never() -> None:
+    raise AssertionError("a digest's own question was not asked of it")
+
+
+def _reproduction(data: bytes, folder: Path) -> None:
+    project = Project(folder)
+    _put(reproductions_folder(project), "sent.json", data)
+    for each in count_chapters(read_reproductions(project)):
+        assert sum(each.states.values()) == each.machines
+
+
+def _native_memory(data: bytes, _: Path) -> None:
+    for size in parse_summary(data.decode("utf-8", errors="replace")).values():
+        assert float(size) >= 0
+
+
+def _stub_status(data: bytes, _: Path) -> None:
+    text = StubStatus()(data.decode("utf-8", errors="replace"))
+    dict(gather(text, prepare(SERIES, 8080)))
+
+
+class _Heard(http.client.HTTPConnection):
+    """A connection on which an answer lies, whatever is asked."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("127.0.0.1")
+        self._data = data
+
+    def connect(self) -> None:
+        self.sock = _Heard.Socket(self._data)  # type: ignore[assignment]
+
+    class Socket:
+        """As much of a socket as ``http.client`` uses."""
+
+        def __init__(self, data: bytes) -> None:
+            self._data = data
+
+        def makefile(self, _: str) -> io.BufferedReader:
+            return io.BufferedReader(io.BytesIO(self._data))  # type: ignore[arg-type]
+
+        def sendall(self, _: bytes) -> None:
+            pass
+
+        def close(self) -> None:
+            pass
+
+
+def _scrape(data: bytes, _: Path) -> None:
+    """Read the answer of a server that is not the reference stack's, head and body."""
+    told = (Told(series="jobs_total"), Told(series="pool_size", where={"pool": "a"}))
+    probe = told_probe("server/a", CounterSource(series=told), address="127.0.0.1", port=1,
+                       host="local", interval_s=1.0)  # fmt: skip
+    probe._scraper._connection = _Heard(data)
+    probe.sample()
+    probe.lacking()
+
+
+class _Spoken(Generator):
+    """A generator that says what it is given, then nothing, whatever it is told."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(None, "", Path())  # type: ignore[arg-type]
+        self._data = data
+
+    def start(self) -> None:
+        for line in io.TextIOWrapper(io.BytesIO(self._data), "utf-8", errors="replace"):
+            self._lines.put(line)
+        self._lines.put(None)
+        self._greet()
+
+    def _say(self, *_: object) -> None:
+        pass
+
+
+LOAD = LoadProfile(
+    locustfile=min(path.name for path in LOCUSTFILES.glob("*.py")),
+    arrivals=ClosedLoop(users=1),
+    phases=Phases(warmup_s=0, measured_s=1),
+)
+
+
+def _generator(data: bytes, folder: Path) -> None:
+    _put(folder, ROWS_FILE, b"")
+    generator = _Spoken(data)
+    generator.start()
+    generator.prepare(LOAD, {}, folder)
+    generator.carry_out(start_ns=1)
+
+
 PARSERS: dict[str, Parser] = {
     "balancer-log": Parser(_balancer_log, cost=6),
     "balancer-stats": Parser(_balancer_stats, (OSError, Unavailable)),
@@ -249,19 +381,26 @@ PARSERS: dict[str, Parser] = {
     "counters-steps": Parser(_steps, (TableError,), cost=2),
     "crate-metadata": Parser(_crate_metadata, cost=2),
     "crate-zip": Parser(_crate_zip, cost=4),
+    "digest": Parser(_digest, cost=6),
     "exposition": Parser(_exposition, (ExpositionError,), cost=4),
     "gc-log": Parser(_gc_log, cost=60),
     "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError)),
+    "generator-lines": Parser(_generator, cost=4),
     "interval-log": Parser(_interval_log, (IntervalLogError,), cost=4),
     "inventory": Parser(_inventory, cost=12),
+    "left-out": Parser(_left_out, cost=4),
     "log-columns": Parser(_columns, (LogError,), cost=2),
+    "native-memory": Parser(_native_memory, (ValueError,)),
     "notebook": Parser(_notebook, cost=2),
     "notebook-audited": Parser(_audited_notebook, (ValueError,), cost=4),
     "pack": Parser(_pack, cost=4),
     "pack-tar": Parser(_tar, cost=6),
     "perf-data": Parser(_perf_data, (PerfDataError,)),
     "record": Parser(_record, cost=2),
+    "reproductions": Parser(_reproduction, cost=2),
     "requests-parquet": Parser(_requests, cost=12),
     "round": Parser(_round, cost=2),
+    "scrape": Parser(_scrape, (Unavailable,), cost=4),
+    "stub-status": Parser(_stub_status, (ExpositionError,), cost=2),
 }
 """By name: the word on the command line and the folder of the corpus."""

@@ -9,8 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
-from sizebook.load.schedule import user_share, user_start_offset_ns, worker_share
+from sizebook.load.schedule import (
+    arrival_offsets,
+    paced_offsets,
+    user_share,
+    user_start_offset_ns,
+    worker_share,
+)
 from sizebook.load.wire import ProtocolError
+from sizebook.model.load import (
+    OpenArrivals,
+    PacedGroup,
+    PacedUsers,
+    Phases,
+    RampArrivals,
+    StaircaseArrivals,
+    Step,
+)
 
 BODY = st.binary(max_size=60)
 FIELD = st.sampled_from(
@@ -89,3 +104,61 @@ def test_users_join_in_their_order_within_the_ramp(users, ramp_s):
     assert starts[0] == 0
     assert starts == sorted(starts)
     assert starts[-1] <= max(round(ramp_s * 1e9), 50_000_000)
+
+
+RATES = st.one_of(st.floats(0.5, 300), st.integers(1, 300).map(float))
+LENGTHS = st.one_of(st.floats(0.5, 20), st.integers(1, 20).map(float))
+PHASES = st.builds(
+    Phases, ramp_s=st.sampled_from([0.0, 1.0, 2.5]), warmup_s=st.sampled_from([0.0, 3.0]),
+    measured_s=LENGTHS,
+)  # fmt: skip
+STEPS = st.lists(st.builds(Step, rate_per_s=RATES, length_s=LENGTHS), min_size=1, max_size=4)
+OPEN = st.one_of(
+    st.builds(OpenArrivals, kind=st.sampled_from(["constant", "poisson"]), rate_per_s=RATES),
+    st.builds(StaircaseArrivals, steps=STEPS.map(tuple), poisson=st.booleans()),
+    st.builds(
+        RampArrivals, begin_per_s=RATES, end_per_s=RATES, over_s=LENGTHS, poisson=st.booleans()
+    ),
+)
+
+
+@given(OPEN, PHASES, st.integers(0, 2**32), st.integers(1, 7))
+def test_open_arrivals_are_what_the_rate_says_and_workers_share_them(
+    arrivals, phases, seed, workers
+):
+    """Ascending, within the trial, the same from the same seed, as many as are expected.
+
+    Even ones follow the expected number to less than one arrival at every moment. The number of
+    random ones lies within seven standard deviations of its mean.
+    """
+    due = arrival_offsets(arrivals, phases, seed)
+    assert due.tolist() == sorted(due.tolist())
+    assert due.size == 0 or (due[0] >= 0 and due[-1] < round(phases.planned_s * 1e9))
+    assert due.tolist() == arrival_offsets(arrivals, phases, seed).tolist()
+    intensity = arrivals.intensity(phases)
+    mean = intensity.expected(0.0, intensity.end_s)
+    if arrivals.poisson:
+        assert abs(due.size - mean) <= 7 * mean**0.5 + 7
+    else:
+        assert due.tolist() == arrival_offsets(arrivals, phases, seed + 1).tolist()
+        for number, at_ns in [*enumerate(due.tolist())][:: max(1, due.size // 20)]:
+            assert abs(intensity.expected(0.0, at_ns / 1e9) - number) < 1e-3
+        assert abs(due.size - mean) < 1 + 1e-6
+    shares = [worker_share(due, worker, workers) for worker in range(workers)]
+    assert all((share[1:] >= share[:-1]).all() for share in shares)
+    assert sorted(np.concatenate(shares).tolist()) == due.tolist()
+
+
+@given(st.integers(1, 40), st.floats(0.5, 30), PHASES, st.integers(0, 2**32))
+def test_paced_users_are_due_once_a_period_from_when_they_join(users, period_s, phases, seed):
+    """Each within the trial and a period apart; the same times from the same seed."""
+    paced = PacedUsers(groups=(PacedGroup(name="all", users=users, period_s=period_s),))
+    found = paced_offsets(paced, phases, seed)
+    assert len(found) == users
+    again = paced_offsets(paced, phases, seed)
+    for user, (due, same) in enumerate(zip(found, again, strict=True)):
+        joins_ns = user_start_offset_ns(user, users, phases.ramp_s)
+        assert due.tolist() == same.tolist()
+        assert all(joins_ns <= at < round(phases.planned_s * 1e9) for at in due.tolist())
+        assert (abs(np.diff(due) - period_s * 1e9) <= 1).all()
+        assert due.size >= (phases.planned_s - joins_ns / 1e9) // period_s

@@ -1,8 +1,11 @@
 """Sample mutants of a folder and run its tests on each: ``python -m tests.mutants stats gclog``.
 
-Cosmic Ray makes the mutants, in a copy of the project. What it tells: how many of those sampled the
-tests noticed (killed), and each that they did not (survived) as a diff. A survivor is a test that
-is missing, or a change that changes nothing. The same seed samples the same mutants.
+Cosmic Ray makes the mutants, in a copy of the project. Each is given first to the tests that import
+its module, then to the folder's others, until one fails. What it tells: how many of those sampled
+the tests noticed (killed), and each that they did not (survived) as a diff. A survivor is a test
+that is missing, or a change that changes nothing. The same seed samples the same mutants.
+
+``--near`` leaves the others out: some minutes instead of an hour, and at most as many are killed.
 """
 
 from __future__ import annotations
@@ -10,22 +13,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.own_environment import install
 from tests.working_copy import copy_project
 
 AREAS = ("checks", "gclog", "load", "stats", "store")
 """Folders of ``src/sizebook`` and of ``tests``."""
-NOTICED = ("killed", "incompetent")
-"""Outcomes of a mutant that the tests noticed: one failed, or the code no longer ran."""
-LONGEST_S = 300.0
-"""That the tests may take on one mutant; one that hangs them is noticed."""
+NOTICED = ("killed", "hung", "incompetent")
+"""Outcomes of a mutant that the tests noticed: one failed, or hung, or the code no longer ran."""
+Found = dict[str, Any]
 
 
 def main() -> int:
@@ -34,6 +38,9 @@ def main() -> int:
     options.add_argument("areas", nargs="*", metavar="AREA", help=", ".join(AREAS))
     options.add_argument("--number", type=int, default=40, help="of mutants, for each area")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--near", action="store_true", help="only tests that import the module")
+    options.add_argument("--only", nargs="*", default=(), metavar="MODULE.py:LINE",
+                         help="all mutants of these lines, not a sample")  # fmt: skip
     options.add_argument("--least", type=float, default=0.85, help="share to be killed")
     options.add_argument("--keep", type=Path, default=Path("_build/mutants"), help="a folder")
     given = options.parse_args()
@@ -42,20 +49,25 @@ def main() -> int:
     given.keep.mkdir(parents=True, exist_ok=True)
     few = False
     for area in given.areas or AREAS:
-        found = sample(area, given.number, given.seed)
+        found = []
+        for one in try_mutants(area, given.number, given.seed, given.only, near=given.near):
+            found.append(one)
+            print(f"{area}/{one['module']}:{one['line']} {one['outcome']}", flush=True)
+            if one["outcome"] not in NOTICED:
+                print(one["diff"], flush=True)
         (given.keep / f"{area}.json").write_text(json.dumps(found, indent=1) + "\n")
         counts = Counter(one["outcome"] for one in found)
         killed = sum(counts[outcome] for outcome in NOTICED)
-        print(f"{area}: {killed} of {len(found)} mutants killed", flush=True)
-        for one in found:
-            if one["outcome"] not in NOTICED:
-                print(f"  {one['outcome']} in {one['module']}:{one['line']}\n{one['diff']}")
+        hung = f", {counts['hung']} of them hung" if counts["hung"] else ""
+        print(f"{area}: {killed} of {len(found)} mutants killed{hung}", flush=True)
         few |= killed < given.least * len(found)
     return int(few)
 
 
-def sample(area: str, number: int, seed: int) -> list[dict[str, str | int]]:
-    """Return the mutants that were tried: ``module``, ``line``, ``outcome``, ``diff``.
+def try_mutants(
+    area: str, number: int, seed: int, only: Sequence[str] = (), *, near: bool = False
+) -> Iterator[Found]:
+    """Yield each mutant that was tried: ``module``, ``line``, ``outcome``, ``diff``.
 
     Raises CalledProcessError where the tests fail without any change: all would seem noticed.
     """
@@ -64,23 +76,51 @@ def sample(area: str, number: int, seed: int) -> list[dict[str, str | int]]:
         copy = Path(folder) / "project"
         copy_project(copy)
         paths = os.pathsep.join((str(copy / "src"), str(copy)))
-        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-        tests = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", f"tests/{area}"]
-        subprocess.run(tests, cwd=copy, env=environment, stdout=subprocess.DEVNULL, check=True)
-        settings = {
-            "module-path": f"src/sizebook/{area}",
-            "timeout": LONGEST_S,
-            "excluded-modules": [],
-            "test-command": shlex.join(tests),
-            "distributor": {"name": "local"},
+        environment = {
+            **os.environ,
+            "PYTHONPATH": paths,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "POLARS_MAX_THREADS": "1",
         }
-        script = Path(__file__).with_name("session.py")
-        command = [python, script, json.dumps(settings), str(number), str(seed)]
-        done = subprocess.run(
-            command, cwd=copy, env=environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-    found: list[dict[str, str | int]] = json.loads(done.stdout)
-    return found
+        modules = copy / "src" / "sizebook" / area
+        tests = {path.name: order_tests(copy, area, path.stem, near=near)
+                 for path in sorted(modules.glob("*.py"))}  # fmt: skip
+        settings = {
+            "module_path": str(modules.relative_to(copy)),
+            "number": number,
+            "seed": seed,
+            "only": [*only],
+            "python": sys.executable,
+            "tests": tests,
+        }
+        command = [str(python), str(Path(__file__).with_name("session.py")), json.dumps(settings)]
+        with subprocess.Popen(
+            command, cwd=copy, env=environment, stdout=subprocess.PIPE, text=True
+        ) as session:
+            assert session.stdout is not None
+            yield from map(json.loads, session.stdout)
+        if session.returncode:
+            raise subprocess.CalledProcessError(session.returncode, command[:2])
+
+
+def order_tests(root: Path, area: str, module: str, *, near: bool) -> list[str]:
+    """Return the modules of tests of an area, those that import a module, or are named so, first.
+
+    ``near``: these alone; a module that none imports by its name gets all of them.
+    """
+    every = sorted((root / "tests" / area).glob("test_*.py"))
+    name = "" if module == "__init__" else rf"[. ]{module}"
+    imports = re.compile(
+        rf"^(from|import) sizebook\.{area}{name}\b|^from sizebook\.{area} import .*\b{module}\b",
+        re.MULTILINE,
+    )
+    first = [path for path in every
+             if path.stem == f"test_{module}" or imports.search(path.read_text())]  # fmt: skip
+    first.sort(key=lambda path: path.stem != f"test_{module}")
+    others = [path for path in every if path not in first]
+    chosen = first if near and first else [*first, *others]
+    return [path.relative_to(root).as_posix() for path in chosen]
 
 
 if __name__ == "__main__":

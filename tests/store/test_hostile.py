@@ -344,7 +344,8 @@ def test_a_bundle_may_come_without_its_requests(folder: Path) -> None:
         ('{"files":["requests.parquet"],"instead":{"x.json":' + ANY_FILE + "}}", "for no other"),
         ('{"version":2,"files":[]}', "version"),
         ("{", "json"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"files":[],"files":["requests.parquet"]}', "'files' twice"),
     ],
 )
 def test_what_may_not_be_left_out(folder: Path, text: str, message: str) -> None:

@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
+
+from pydantic import ValidationError
 
 from sizebook.hosts.base import Host, HostProcess
 from sizebook.load.collect import Collected, Part, collect, read_part
@@ -35,6 +37,7 @@ from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import LostError, TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.model.records import Record
+from sizebook.store.record_file import first_fault
 
 LOCUSTFILES = Path(__file__).resolve().parents[3] / "locustfiles"
 """The project's own locustfiles, as they lie in a checkout."""
@@ -49,6 +52,7 @@ LEAD_NS_PER_USER = 60_000
 STOP_GRACE_S = 5.0
 
 OnTick = Callable[[Tick], None]
+_Content = TypeVar("_Content", bound=Record)
 
 
 def lead_ns(users: int, workers: int = 1) -> int:
@@ -92,8 +96,12 @@ class Generator:
         """Start the process and wait until it can take orders. Raises TrialError if it cannot."""
         self._lines = queue.Queue()
         self._process = self._launch()
+        self._greet()
+
+    def _greet(self) -> None:
+        """Wait until the process can take orders."""
         try:
-            ready = Ready.model_validate_json(self._expect("ready", START_TIMEOUT_S))
+            ready = self._understand(Ready, self._expect("ready", START_TIMEOUT_S))
         except BaseException:
             self.stop()
             raise
@@ -139,7 +147,7 @@ class Generator:
         )
         self.read = {}
         self._say("order", self._order)
-        return Prepared.model_validate_json(self._expect("prepared", PREPARE_TIMEOUT_S))
+        return self._understand(Prepared, self._expect("prepared", PREPARE_TIMEOUT_S))
 
     def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
         """Run the prepared trial and return what it recorded; see ``carry_out``."""
@@ -164,14 +172,14 @@ class Generator:
                 word, content = self._hear(silence_s)
                 if word == "done":
                     break
-                tick = Tick.model_validate_json(content)
+                tick = self._understand(Tick, content)
                 if tick.elapsed_s > phases.planned_s + phases.drain_s + SILENCE_TIMEOUT_S:
                     raise self._broken("a trial that does not end")
                 if tick.elapsed_s > phases.planned_s:
                     silence_s = SILENCE_TIMEOUT_S + tick.requests * 1e-5  # rows to be written
                 if on_tick is not None:
                     on_tick(tick)
-            done = Done.model_validate_json(content)
+            done = self._understand(Done, content)
         except TrialError:
             raise
         except BaseException:
@@ -262,11 +270,20 @@ class Generator:
         except ValueError as error:
             raise self._broken(f"from the generator {error}") from error
         if word == "read":
-            self._note_read(Read.model_validate_json(content).files)
+            self._note_read(self._understand(Read, content).files)
             return self._hear(timeout_s)
         if word == "error":
-            raise Failure.model_validate_json(content).error()
+            raise self._understand(Failure, content).error()
         return word, content
+
+    def _understand(self, kind: type[_Content], content: str) -> _Content:
+        """Return what a word carries; TrialError where that is not what the word should carry."""
+        try:
+            return kind.model_validate_json(content)
+        except ValidationError as error:
+            word = kind.__name__.lower()
+            found = f"a word {word!r} from the generator with {first_fault(error)}"
+            raise self._broken(found) from error
 
     def _note_read(self, files: Mapping[str, str]) -> None:
         self.read |= files

@@ -126,7 +126,10 @@ def encode(word: str, content: Record | None = None) -> str:
 
 def decode(line: str | bytes) -> tuple[str, str]:
     """Return word and content (JSON text) of a line; ValueError if it is not of the protocol."""
-    value = json.loads(line)
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise ValueError(f"nested too deeply: {line[:80]!r}") from error
     if not isinstance(value, dict) or len(value) != 1:
         raise ValueError(f"not one word with its content: {line[:80]!r}")
     ((word, content),) = value.items()

@@ -13,8 +13,8 @@ from sizebook.probes.registry import COUNTERS, find_counter
 from sizebook.probes.series import Series
 
 _STATUS = re.compile(
-    r"Active connections: (\d+)\s+server accepts handled requests\s+(\d+) (\d+) (\d+)\s+"
-    r"Reading: (\d+) Writing: (\d+) Waiting: (\d+)\s*"
+    r"Active connections: (N)\s+server accepts handled requests\s+(N) (N) (N)\s+"
+    r"Reading: (N) Writing: (N) Waiting: (N)\s*".replace("N", "[0-9]{1,20}")
 )
 """nginx, module ``ngx_http_stub_status_module``, "Data"."""
 

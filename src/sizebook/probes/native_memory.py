@@ -33,8 +33,10 @@ LABELS = (*dict.fromkeys(USES.values()), OTHER)
 
 _COMMAND = "VM.native_memory summary"
 _SELDOM_S = 3600.0
-_TOTAL = re.compile(r"^Total: reserved=\d+KB, committed=(\d+)KB", re.MULTILINE)
-_PART = re.compile(r"^-\s+(\S[^(\n]*?) \(reserved=\d+KB, committed=(\d+)KB", re.MULTILINE)
+_TOTAL = re.compile(r"^Total: reserved=[0-9]+KB, committed=([0-9]{1,15})KB", re.MULTILINE)
+_PART = re.compile(
+    r"^-\s+(\S[^(\n]*?) \(reserved=[0-9]+KB, committed=([0-9]{1,15})KB", re.MULTILINE
+)
 
 
 def is_tracked(command: Sequence[str]) -> bool:

@@ -80,11 +80,18 @@ def _why(answer: http.client.HTTPResponse) -> str:
         return f"{status}, it asks for a login; its counters must be open to this machine"
     if answer.status in _MOVED:
         # The address stays out: it may be another machine's, and reasons go into bundles.
-        path = urlsplit(answer.headers.get("Location", "")).path[:100]
+        path = _path_of(answer.headers.get("Location", ""))
         return f"{status}, a redirect to path {path or '/'}; name the path that has the counters"
     if answer.status == http.client.NOT_ACCEPTABLE:
         return f"{status}, it has no text format of Prometheus to give"
     return status
+
+
+def _path_of(address: str) -> str:
+    try:
+        return urlsplit(address).path[:100]
+    except ValueError:
+        return ""
 
 
 def _decoded(body: bytes, encoding: str) -> bytes:

@@ -21,7 +21,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from sizebook.store import digest_recording
 from sizebook.store.bundles import Bundle
@@ -108,6 +108,6 @@ def _read(bundle: Bundle, data: Any, kind: type[Any] | None) -> Any:
         if kind is None or data is None:
             return decode(data)
         return _adapt(kind).validate_python(data)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         first = str(error).partition("\n")[0][:100]
         raise damaged(bundle.id, f"an answer in its digest that is none ({first})") from error

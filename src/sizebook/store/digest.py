@@ -41,7 +41,10 @@ _KINDS = {
     "Float64": pl.Float64,
     "String": pl.String,
 }
-_PLAIN_ARRAYS = "biuf"
+_PLAIN_ARRAY = re.compile(r"[<>|=][biuf][0-9]{1,2}")
+"""What numpy takes for a type may also be an expression, which it evaluates."""
+_NO_ANSWER = (LookupError, TypeError, ArithmeticError, pl.exceptions.PolarsError)
+"""What numpy and polars raise for values that are not of the type, or do not fit into it."""
 
 
 def digest_name(chapter: str, borrower: str) -> str:
@@ -107,13 +110,22 @@ def encode(value: Any) -> Any:  # noqa: PLR0911 - one return a type
 
 def decode(data: Any) -> Any:
     """Return the answer behind its JSON. Raises ValueError for what ``encode`` never makes."""
+    try:
+        return _decode(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except _NO_ANSWER as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _decode(data: Any) -> Any:
     match data:
         case {"tuple": list(items)}:
-            return tuple(decode(each) for each in items)
+            return tuple(_decode(each) for each in items)
         case {"dict": list(items)}:
-            return {decode(key): decode(each) for key, each in items}
+            return {_decode(key): _decode(each) for key, each in items}
         case {"array": [str(kind), items]}:
-            if np.dtype(kind).kind not in _PLAIN_ARRAYS:
+            if _PLAIN_ARRAY.fullmatch(kind) is None:
                 raise ValueError(f"an array of {kind[:20]!r}")
             return np.array(_sums(items), dtype=kind)
         case {"frame": list(columns)}:
@@ -121,7 +133,7 @@ def decode(data: Any) -> Any:
                 {name: pl.Series(name, _sums(items), _KINDS[kind]) for name, kind, items in columns}
             )
         case list():
-            return [decode(each) for each in data]
+            return [_decode(each) for each in data]
         case dict():
             raise ValueError(f"an object with {sorted(data)[:3]}")
     return data
@@ -158,7 +170,7 @@ def _differences(items: Sequence[int]) -> Iterable[int]:
 
 def _sums(data: Any) -> list[Any]:
     if not isinstance(data, dict):
-        return [decode(each) for each in data]
+        return [_decode(each) for each in data]
     total, items = 0, []
     for step in data["steps"]:
         total += int(step)

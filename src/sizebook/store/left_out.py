@@ -17,6 +17,7 @@ from sizebook.model.errors import BundleError
 from sizebook.model.records import Record
 from sizebook.store.counter_file import COUNTER_FILE
 from sizebook.store.record_file import MOST_RECORD_BYTES, damaged, first_fault
+from sizebook.store.strict_json import parse_json
 from sizebook.store.tables import COUNTERS, REQUESTS, SCHEDULE
 
 LEFT_OUT = "left-out.json"
@@ -70,9 +71,12 @@ def parse_left_out(data: bytes, bundle: str, record: BundleRecord) -> LeftOut:
     try:
         if len(data) > MOST_RECORD_BYTES:
             raise damaged(bundle, f"{LEFT_OUT} of more than {MOST_RECORD_BYTES} bytes")
+        parse_json(data.decode())
         said = LeftOut.model_validate_json(data)
     except ValidationError as error:
         raise damaged(bundle, f"{LEFT_OUT} with {first_fault(error)}") from error
+    except ValueError as error:
+        raise damaged(bundle, f"{LEFT_OUT} with {str(error)[:200]}") from error
     for name in said.files:
         if name not in record.files:
             raise damaged(bundle, f"{LEFT_OUT} that names {name[:100]!r}, unknown to trial.json")

@@ -36,6 +36,7 @@ from sizebook.store import Project
 from sizebook.store.plain_files import read_plain
 from sizebook.store.record_file import first_fault
 from sizebook.store.rounds import find_rounds, newest_packs
+from sizebook.store.strict_json import parse_json
 
 FOLDER = "reproductions"
 _MOST_BYTES = 2**20
@@ -232,7 +233,11 @@ def _rounds(project: Project) -> dict[str, str]:
 
 def _read(path: Path) -> Reproduction:
     try:
-        return Reproduction.model_validate_json(read_plain(path, _MOST_BYTES))
+        data = read_plain(path, _MOST_BYTES)
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"more than {_MOST_BYTES} bytes")
+        parse_json(data.decode())
+        return Reproduction.model_validate_json(data)
     except (OSError, ValueError) as error:
         fault = first_fault(error) if isinstance(error, ValidationError) else str(error)
         raise BundleError(
