@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
+from sizebook.model.faults import wanted
 from sizebook.model.load import (
     Arrivals,
     ClosedLoop,
@@ -28,6 +29,7 @@ from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.store import find_project
 from sizebook.store.bundles import Bundle
 from sizebook.store.lock import ALONE, NOT_ALONE
+from sizebook.store.named_paths import make_folder
 
 
 def trial(
@@ -108,7 +110,7 @@ def trial(
         raise UsageError(
             # A rule over several fields names none, and its input is the whole record.
             found=f"{first['input']!r} for {first['loc'][-1]}" if first["loc"] else "these options",
-            expected=first["msg"],
+            expected=wanted(first),
             next_step="see 'sizebook trial --help'",
         ) from error
     if chosen is not None:
@@ -117,6 +119,8 @@ def trial(
     present_fingerprints(project, spec)  # names a load profile that is not there
     opening = planning.conditioning((spec,), conditioning)
     session = planning.Session("by hand", 0, opening, (spec,))
+    if out is not None:
+        make_folder(out, "name another folder with --out")
     with opened_bench(project, "one trial by hand") as bench:
         progress = Progress("trial", 1, session.planned_s())
         bundle = bench.run(session, out or project.runs / "trial", progress)[-1]
