@@ -72,7 +72,8 @@ def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [["chapter", "z"], ["book", "z"]], ids=" ".join)
 @pytest.mark.parametrize(
-    ("url", "expected"), [("", "http:// and a host"), ("http://127.0.0.1:022", "without zeros")]
+    ("url", "expected"),
+    [("", "nothing behind --url"), ("http://127.0.0.1:022", "without zeros before it")],
 )
 def test_an_empty_url_is_none_that_was_left_out(
     command: list[str], url: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -83,7 +84,6 @@ def test_an_empty_url_is_none_that_was_left_out(
     (tmp_path / "notebooks").mkdir()
     found = CliRunner().invoke(app, ["new", *command, f"--url={url}"]).exception
     assert isinstance(found, UsageError), found
-    assert f"found URL {url!r}; expected " in str(found)
     assert expected in str(found)
     assert not (tmp_path / "z").exists()
 
