@@ -272,3 +272,11 @@ def test_late_starts_are_counted_again(make_bundle: MakeBundle) -> None:
     assert "AU114-facts" in rules_of(
         make_bundle(arrivals=POISSON, rows=rows.cast(kinds), due=BEGIN + due)
     )
+
+
+def test_a_schedule_that_nobody_could_store_is_not_made(make_bundle: MakeBundle) -> None:
+    """At a billion requests a second two due times are wrong without making the others."""
+    due = BEGIN + np.array([0, 1])
+    for kind in ("constant", "poisson"):
+        arrivals = OpenArrivals.model_validate({"kind": kind, "rate_per_s": 1e9})
+        assert "AU114-facts" in rules_of(make_bundle(arrivals=arrivals, due=due))
