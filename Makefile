@@ -5,6 +5,9 @@
 PROFILE ?= quick
 # FROM=published takes what came with the book: no Java, no database, nothing is measured.
 FROM ?=
+# Targets that measure and test nothing are set up as for FROM=published.
+MEASURES_NOT := build pdf audit publish
+SETUP_FROM = $(if $(filter-out $(MEASURES_NOT),$(MAKECMDGOALS)),$(FROM),published)
 SOURCE ?= $(or $(FROM),measure)
 ARGS ?=
 VENV ?= .venv
@@ -19,7 +22,7 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
 
 setup:  ## install what is missing: Python packages by hash, the stack's build, Debian packages
-	@VENV=$(VENV) PEERS=$(filter bench,$(MAKECMDGOALS)) FROM=$(FROM) CHAPTER=$(CHAPTER) bash env/setup.sh
+	@VENV=$(VENV) PEERS=$(filter bench,$(MAKECMDGOALS)) FROM=$(SETUP_FROM) CHAPTER=$(CHAPTER) bash env/setup.sh
 
 book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published: none) and build
 	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)
@@ -30,10 +33,10 @@ chapter: setup  ## measure one chapter and build: make chapter CHAPTER=odata-res
 	  --profile $(PROFILE) --source $(SOURCE) $(ARGS)
 	@$(SIZEBOOK) build --fill
 
-build:  ## build the site from the executed notebooks
+build: setup  ## build the site from the executed notebooks
 	@$(SIZEBOOK) build $(ARGS)
 
-pdf:  ## build the site and print the whole book: _build/sizebook.pdf (needs Chromium)
+pdf: setup  ## build the site and print the whole book: _build/sizebook.pdf (needs Chromium)
 	@$(SIZEBOOK) build --pdf $(ARGS)
 
 audit: setup  ## recompute every figure, table, number and claim from bundles, and compare
@@ -61,4 +64,4 @@ bench: setup  ## measure the harness beside its peers: make bench ARGS="ceiling 
 	@$(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove built and cached files; measurements in data/ stay
-	rm -rf _build .sizebook stack/target book/chapters .pytest_cache .mypy_cache .ruff_cache
+	rm -rf _build build dist .sizebook stack/target book/chapters .pytest_cache .mypy_cache .ruff_cache

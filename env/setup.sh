@@ -9,6 +9,7 @@ say() { printf 'setup: %s\n' "$*"; }
 stop() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 # With FROM=published nothing is measured and nothing tested: Python packages are all that it takes.
+# An audit, and the book from what was measured, take no more: make sets it for them.
 packages=env/apt.txt locks=(env/requirements.lock env/dev.lock)
 [ "${FROM:-}" = published ] && packages=/dev/null locks=(env/requirements.lock)
 
@@ -73,7 +74,7 @@ if [ "${CONDA_DEFAULT_ENV:-}" = sizebook ]; then
 else
   bin=$venv/bin
   python=${PYTHON:-python3}
-  quiet=(-q --disable-pip-version-check) installer=(--require-hashes -r env/installer.lock)
+  quiet=(-q --disable-pip-version-check) installer=(--no-deps --require-hashes -r env/installer.lock)
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     stop "found $("$python" --version); expected Python 3.11 or later; set PYTHON to one"
   due=()

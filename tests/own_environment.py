@@ -22,6 +22,6 @@ def install(name: str) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", lock], check=True)
+    subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", lock], check=True)
     shutil.copyfile(lock, stamp)
     return python

@@ -10,12 +10,15 @@ import numpy as np
 import polars as pl
 import pytest
 from audited_book import audit, bundle_of, change_record, found
-from synthetic_bundles import BEGIN, MakeBundle, open_rows, readings_of
+from synthetic_bundles import BEGIN, END, MakeBundle, S, open_rows, readings_of
 
 from sizebook.book.audit.auditing import run_audit
 from sizebook.book.audit.facts import contradictions, recomputed
 from sizebook.book.audit.targets import folder_target
+from sizebook.load.clock import Clock
 from sizebook.load.schedule import arrival_offsets, paced_offsets
+from sizebook.load.vitals import SHORTEST_ROW_NS, TICK_NS, TICKS_PER_ROW, Vitals, _Mark
+from sizebook.model.bundle import PhaseMark
 from sizebook.model.load import (
     Arrivals,
     ClosedLoop,
@@ -139,6 +142,92 @@ def test_lag_and_cpu_time_follow_from_the_seconds(make_bundle: MakeBundle) -> No
         assert "AU114-facts" in rules_of(make_bundle(readings=readings, facts=HONEST | change))
 
 
+class Ticks(Vitals):
+    """The generator's own account of ticks that are made up: no clock is read."""
+
+    def __init__(self, late_ms: np.ndarray) -> None:
+        super().__init__(Clock(), lambda: (0, 0, 0))
+        self._start_ns = BEGIN
+        self._marks = [_Mark(BEGIN, 0.0, 0, 0, 0, 0)]
+        late_ns = np.round(late_ms * 1e6).astype(np.int64)
+        for number, late in enumerate(late_ns, 1):
+            self._late_ns.append(int(late))
+            at_ns = BEGIN + number * TICK_NS + int(late)
+            whole = number % TICKS_PER_ROW == 0
+            if whole and at_ns - self._marks[-1].at_ns > SHORTEST_ROW_NS:
+                self._marks.append(_Mark(at_ns, 0.0, number, 0, 0, 0))
+
+
+def stalled(ticks: int, *stalls: tuple[float, float], quiet_ms: float = 0.1) -> np.ndarray:
+    """Return how late ticks come, in ms, that stalls hold up from one second to another."""
+    due_s = np.arange(1, ticks + 1) / 100
+    late_ms = np.full(ticks, quiet_ms)
+    for begin_s, end_s in stalls:
+        late_ms = np.where((due_s > begin_s) & (due_s <= end_s), (end_s - due_s) * 1e3, late_ms)
+    return late_ms
+
+
+STALLS = {
+    "none": (),
+    "just before the phase": ((1.7, 1.995),),
+    "over its begin": ((1.4, 2.3),),
+    "longer than a second, over its begin": ((0.2, 2.6),),
+    "within it": ((5.2, 5.9),),
+    "over a second's end within it": ((3.8, 5.7),),
+    "over its end": ((11.7, 12.4),),
+    "in the drain": ((12.02, 12.6),),
+    "in the last second before and in the first after": ((1.9, 1.99), (12.01, 12.3)),
+}
+
+
+@pytest.mark.parametrize("begin_s", [2.0, 2.37], ids=["on a second", "within a second"])
+@pytest.mark.parametrize("where", STALLS)
+def test_what_a_generator_says_of_its_lag_is_never_called_false(
+    make_bundle: MakeBundle, where: str, begin_s: float
+) -> None:
+    """Stalls before, over, in and after the phase, whose seconds reach over its edges or do not."""
+    ticks = Ticks(stalled(1420, *STALLS[where]))
+    edges = (BEGIN + round(begin_s * S), END)
+    p99_ms, max_ms = ticks.lag_ms(*edges)
+    readings = readings_of(
+        *(((at_ns - BEGIN) / S, "generator", metric, value)
+          for at_ns, row in ticks.seconds() for metric, value in row.items())
+    )  # fmt: skip
+    marks = (
+        PhaseMark(name="warm-up", begin_ns=BEGIN, end_ns=edges[0]),
+        PhaseMark(name="measured", begin_ns=edges[0], end_ns=END),
+        PhaseMark(name="drain", begin_ns=END, end_ns=END + 2 * S),
+    )
+    said = {"cpu_s": 0.0, "worker_cpu_s": (0.0,), "lag_max_ms": max_ms, "lag_p99_ms": p99_ms}
+    assert lag_of(make_bundle(readings=readings, facts=said, phases=marks)) == []
+    false = said | {"lag_max_ms": max_ms * 40 + 3000}
+    assert lag_of(make_bundle(readings=readings, facts=false, phases=marks)) == ["largest lag"]
+    false = said | {"lag_p99_ms": 0.0}
+    assert lag_of(make_bundle(readings=readings, facts=false, phases=marks)) != []
+
+
+def test_one_second_that_holds_the_whole_phase_bounds_only_from_above(
+    make_bundle: MakeBundle,
+) -> None:
+    """A stall in the drain of a short trial is not what the measured phase had to wait for."""
+    readings = readings_of(
+        *((1.0, "generator", metric, value)
+          for metric, value in (("cpu_share", 0.0), ("lag_max_ms", 300.0), ("lag_p99_ms", 200.0)))
+    )  # fmt: skip
+    marks = tuple(
+        PhaseMark(name=name, begin_ns=BEGIN + begin * S // 10, end_ns=BEGIN + end * S // 10)
+        for name, begin, end in (("warm-up", 0, 2), ("measured", 2, 6), ("drain", 6, 11))
+    )
+    said = {"cpu_s": 0.0, "worker_cpu_s": (0.0,), "lag_max_ms": 0.2, "lag_p99_ms": 0.1}
+    assert lag_of(make_bundle(readings=readings, facts=said, phases=marks)) == []
+    more = said | {"lag_max_ms": 301.0}
+    assert lag_of(make_bundle(readings=readings, facts=more, phases=marks)) == ["largest lag"]
+
+
+def lag_of(bundle: Bundle) -> list[str]:
+    return [what for _, what, *_ in recomputed(bundle) if "lag" in what]
+
+
 PHASES = Phases(warmup_s=2.0, measured_s=10.0)
 POISSON = OpenArrivals(kind="poisson", rate_per_s=20.0)
 PACED = PacedUsers(groups=(PacedGroup(users=20, period_s=1.0),))
@@ -183,3 +272,11 @@ def test_late_starts_are_counted_again(make_bundle: MakeBundle) -> None:
     assert "AU114-facts" in rules_of(
         make_bundle(arrivals=POISSON, rows=rows.cast(kinds), due=BEGIN + due)
     )
+
+
+def test_a_schedule_that_nobody_could_store_is_not_made(make_bundle: MakeBundle) -> None:
+    """At a billion requests a second two due times are wrong without making the others."""
+    due = BEGIN + np.array([0, 1])
+    for kind in ("constant", "poisson"):
+        arrivals = OpenArrivals.model_validate({"kind": kind, "rate_per_s": 1e9})
+        assert "AU114-facts" in rules_of(make_bundle(arrivals=arrivals, due=due))

@@ -15,6 +15,7 @@ from audited_book import QUICK, audit, bundle_of, change_page, change_record, fo
 
 from sizebook.book.audit.auditing import Options
 from sizebook.book.audit.findings import AuditReport
+from sizebook.book.audit.provenance import History
 from sizebook.model.bundle import BundleRecord
 from sizebook.store import cache_key
 
@@ -293,6 +294,34 @@ def test_commits_are_looked_up(book: Path, monkeypatch: pytest.MonkeyPatch) -> N
     template.write_text(before)
     change_page(book, say_commit(git(book, "rev-parse", "HEAD")))
     assert found(audit(book)) == {"AU217"}
+
+
+def test_a_commit_that_stands_for_another_is_not_believed(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``git replace`` lets a commit seem to hold any template; here it holds what it held."""
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    template = book / "notebooks" / "10-tiny.ipynb"
+    before = template.read_text()
+    template.write_text(before.replace("Tiny (synthetic)", "Tiny"))
+    first = commit_all(book)
+    template.write_text(before)
+    git(book, "commit", "-q", "-a", "-m", "Two")
+    git(book, "replace", first, git(book, "rev-parse", "HEAD"))
+    change_page(book, say_commit(first))
+    assert found(audit(book)) == {"AU217"}
+
+
+def test_a_variable_leads_to_no_other_history(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a hook of another repository, git is asked about the book's own."""
+    commit = commit_all(book)
+    other = tmp_path / "other"
+    other.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=other, check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert History(book).has(commit)
 
 
 def test_a_history_that_begins_later_tells_nothing(book: Path) -> None:

@@ -185,7 +185,7 @@ def wrongs(root: Path, change: Any = None) -> list[str]:
     if change:
         change(fields, data)
     changed = replace(output, fields=fields, data=data)
-    return [wrong.rule for wrong in check_content(changed, lambda _: None)]
+    return [wrong.rule for wrong in check_content(changed, lambda _: None, str)]
 
 
 def test_the_audit_recomputes_the_answers(root: Path) -> None:

@@ -140,8 +140,13 @@ def test_the_name_of_the_program_steers_nothing(
     ids=" ".join,
 )
 def test_a_demand_without_sense_is_refused(root: Path, arguments: list[str]) -> None:
+    """The option is named that is wrong, no other, and no library speaks."""
     found = CliRunner().invoke(app, ["size", *arguments]).exception
     assert isinstance(found, UserError), found
+    criterion = arguments[-1] if "--criterion" in arguments else ""
+    wrong = f"--criterion {criterion}" if criterion else " ".join(arguments[-2:])
+    assert found.found == wrong
+    assert not any(word in str(found) for word in ("None", "float", "convert"))
 
 
 @pytest.mark.parametrize("text", ["users=nan", "users=inf", "users=-Infinity", "users=1e999"])

@@ -92,6 +92,11 @@ def test_values_without_sense_are_named_and_faults_of_a_notebook_are_not_hidden(
         plan_chapter(chapter, {"seats": [0, 1], "rows": 5})
     assert "seats=2,4" in str(caught.value)
     assert "rows" not in str(caught.value)
+    assert "the notebook's code cannot compute with them" in str(caught.value)
+    load = "from sizebook.model.load import ClosedLoop"
+    write_template(load, "ClosedLoop(users=rows)", parameters=PARAMETERS)
+    with pytest.raises(UsageError, match="users is 0 and must be above 0"):
+        plan_chapter(get_chapter(tmp_path, "tiny"), {"rows": 0})
     write_template("raise KeyError('mine')", parameters=PARAMETERS)
     with pytest.raises(KeyError, match="mine"):
         plan_chapter(get_chapter(tmp_path, "tiny"), {"rows": 5})

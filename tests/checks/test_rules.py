@@ -359,7 +359,11 @@ PASSING: dict[str, list[dict[str, Any]]] = {
     ],
     "SB201-generator-cpu": [{}, {"cpus": (), "facts": {"cpu_s": 10.0}}],
     "SB202-generator-lag": [{}, {"facts": {"lag_p99_ms": 1.2}}],
-    "SB203-own-time": [{}, {"rows": made.closed_rows(gap_ns=400_000)}],
+    "SB203-own-time": [
+        {},
+        {"rows": made.closed_rows(gap_ns=400_000)},
+        {"rows": made.closed_rows(gap_ns=400_000), "facts": {"pauses": "constant(0.0001)"}},
+    ],
     "SB204-ceiling": [calibrated(1000.0), calibrated(4000.0 / 7.0)],
     "SB301-errors": [
         {},
@@ -569,7 +573,13 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     ],
     "SB201-generator-cpu": [{"with_facts": False}, {"facts": {"wall_s": 0.0}}],
     "SB202-generator-lag": [{"with_facts": False}, {"rows": made.closed_rows(1, S)}],
-    "SB203-own-time": [opened(), paced(), {"arrivals": ClosedLoop(users=4, think_s=1.0)}],
+    "SB203-own-time": [
+        opened(),
+        paced(),
+        {"arrivals": ClosedLoop(users=4, think_s=1.0)},
+        {"rows": made.closed_rows(gap_ns=1_000_000), "facts": {"pauses": "constant(0.001)"}},
+        {"rows": made.closed_rows(gap_ns=50_000_000), "facts": {"pauses": "Reader.wait_time"}},
+    ],
     "SB204-ceiling": [{}, calibrated(0.0), calibrated(1000.0) | {"with_requests": False}],
     "SB301-errors": [{"with_requests": False}, {"rows": made.closed_rows().clear()}],
     "SB302-offered": [{}, opened(with_facts=False)],

@@ -1,6 +1,7 @@
 """The lock files, the conda environment, the Debian list and pyproject agree."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -84,3 +85,52 @@ def test_make_targets_are_phony_and_described():
     targets = re.findall(r"^([a-z]+):(.*)$", text, re.MULTILINE)
     assert {name for name, _ in targets} == phony
     assert all("##" in rest for _, rest in targets)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "env/setup.sh",
+        "src/sizebook/book/new/book/Makefile.j2",
+        "src/sizebook/book/new/book/workflow.yml.j2",
+        "tests/own_environment.py",
+        "tests/book/accessibility.py",
+    ],
+)
+def test_what_a_lock_names_is_all_that_is_installed(path):
+    """With hashes pip refuses extras that a lock pins otherwise than their package asks."""
+    text = (ROOT / path).read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if "--require-hashes" in line]
+    assert lines or path.endswith("workflow.yml.j2")
+    whole = re.search(r"^install\(\).*?^}", text, re.MULTILINE | re.DOTALL)
+    for line in lines:
+        said = whole[0] if line.strip().startswith("install ") else line
+        assert said.count("--no-deps") >= said.count("pip install") > 0 or "--no-deps" in line
+
+
+def test_setup_is_the_small_one_for_what_measures_nothing():
+    """No Java, Maven or kernel for an audit or a site; all where another target is asked for."""
+
+    def setup(*goals):
+        done = subprocess.run(
+            ["make", "-n", *goals], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return next(line for line in done.stdout.splitlines() if "env/setup.sh" in line)
+
+    for goals in (["audit"], ["build"], ["pdf"], ["publish", "ROUND=2026-01-01"], ["audit", "pdf"]):
+        assert " FROM=published " in setup(*goals), goals
+    for goals in (["book"], ["test"], ["setup"], ["audit", "book"], ["doctor"]):
+        assert " FROM= " in setup(*goals), goals
+    assert " FROM=published " in setup("book", "FROM=published")
+
+
+def test_what_packing_a_wheel_leaves_is_nobodys_source():
+    """Git, ruff and mypy leave it out, and so does make clean remove it."""
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    clean = re.search(r"^clean:.*\n\trm -rf (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for folder in ("build", "dist"):
+        assert f"/{folder}/" in ignored
+        assert folder in tools["ruff"]["extend-exclude"]
+        assert any(re.match(each, f"{folder}/lib/x.py") for each in tools["mypy"]["exclude"])
+        assert folder in clean[1].split()

@@ -140,7 +140,7 @@ def test_what_cannot_be_placed_is_refused(given):
         (("    user: bench\n", ""), 2, r"no hosts\.web\.user; expected field required"),
         (("memory_mib: 2000", "memory_mib: none"), 12, r"hosts\.data\.memory_mib: 'none'"),
         (("memory_mib", "memory"), 12, "memory: 2000; expected a word that inventories have"),
-        (("mode: container", "mode: box"), 15, "'box'; expected input should be 'bare'"),
+        (("mode: container", "mode: box"), 15, "'box'; expected 'bare'"),
         (("database: data", "database: dat"), 18, "roles database on 'dat', which is none of"),
         (("database: data", "balancer: data"), 18, "roles balancer on 'data', which is none of"),
         (("  data:\n", "  web:\n"), 7, "'web' a second time"),

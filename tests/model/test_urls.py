@@ -27,6 +27,8 @@ WRONG = [
     ("http://shop:", "a port from 1 to 65535"),
     ("http://shop:0", "a port from 1 to 65535"),
     ("http://shop:00000", "a port from 1 to 65535"),
+    ("http://shop:080", "without zeros before it"),
+    ("http://[::1]:022", "without zeros before it"),
     ("http://shop:65536", "a port from 1 to 65535"),
     ("http://shop:123456789", "a port from 1 to 65535"),
     ("http://shop:-1", "a port from 1 to 65535"),

@@ -20,6 +20,7 @@ from sizebook.book.chapters import Chapter
 from sizebook.lab import PlanComplete, planning_only
 from sizebook.lab.planning import Session, planned_s
 from sizebook.model.errors import UsageError, UserError
+from sizebook.model.faults import place_of, wanted
 
 _DRAWING = ("altair", "vl_convert")
 """Libraries that draw: they take longer to load than most chapters take to be planned."""
@@ -104,9 +105,12 @@ def _reason(error: Exception) -> str:
     """Return why in one sentence; pydantic's own text is a page with links."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        said = first["msg"].removeprefix("Value error, ")
-        return f"{place}: {said}" if place else said
+        place = place_of(first)
+        if not place or first["type"] == "value_error":
+            return wanted(first)
+        return f"{place} is {first['input']!r} and must be {wanted(first)}"
+    if isinstance(error, ArithmeticError | LookupError | TypeError):
+        return "the notebook's code cannot compute with them"
     return str(error) or type(error).__name__
 
 

@@ -21,6 +21,7 @@ from sizebook.book.guides import lock_entry, read_shipped
 from sizebook.book.own_wheel import pack_wheel
 from sizebook.model.errors import UsageError
 from sizebook.model.urls import read_url
+from sizebook.store.named_paths import writing
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_ID = 40
@@ -71,7 +72,8 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
     """Write a chapter's notebook, load profile and test; add it to the table of contents.
 
     Return what was written or changed. Raises UsageError for an id, title or URL that cannot be
-    used and for a file that is there already; then nothing is written.
+    used and for a file that is there already; then nothing is written. Raises it, too, for a file
+    that cannot be written.
     """
     _check(chapter)
     known = find_chapters(root)
@@ -103,21 +105,29 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
         ) from error
     contents = add_to_contents(listed, part, f"chapters/{chapter.id}")
     for path, text in {**texts, toc: contents}.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with writing(path, "make the book's folders writable"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     return (*texts, toc)
 
 
 def start_book(folder: Path, title: str, chapter: NewChapter) -> tuple[Path, ...]:
     """Write a book of one chapter on this harness into a new folder; return what was written.
 
-    Raises UsageError if there is something in the folder already. It is there whole or not at all.
+    Raises UsageError if there is something in the folder already, or it cannot be written. It is
+    there whole or not at all.
     """
     _check(chapter)
     _check_title(title)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    with writing(folder, "choose another folder"):
+        return _start_book(folder, title, chapter)
+
+
+def _start_book(folder: Path, title: str, chapter: NewChapter) -> tuple[Path, ...]:
+    is_there = os.path.lexists(folder)
+    if is_there and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            found=f"{folder}, which is there and not empty",
+            found=f"{folder}, which is there and {'not empty' if folder.is_dir() else 'no folder'}",
             expected="a folder that is new or empty: nothing is overwritten",
             next_step="choose another folder",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
 import shutil
@@ -20,6 +21,8 @@ from sizebook.model.errors import UserError
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL|\w*Exception|\w*Error)\b")
 _SHOWN_LINES = 12
+_PARTS = ("parts", "chapters", "sections", "subtrees", "entries")
+"""Keys of a table of contents below which pages are named."""
 CHAPTERS = "chapters/"
 _UNMEASURED = """\
 # {title}
@@ -94,18 +97,38 @@ def check_pages(root: Path) -> None:
 
 
 def list_pages(toc: Path) -> list[str]:
-    """Give the pages of a ``_toc.yml`` in reading order, without their endings."""
-    return list(_walk(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+    """Give the pages of a ``_toc.yml`` in reading order, without their endings.
+
+    Raises UserError for another form: a page that is not seen here is not looked at by anybody.
+    """
+    try:
+        return list(_walk(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        first, *_ = str(error).splitlines() or [type(error).__name__]
+        raise UserError(
+            found=f"a table of contents that cannot be read: {first[:200]}",
+            expected="a book/_toc.yml that names each page by its file",
+            next_step="mend book/_toc.yml",
+        ) from error
 
 
 def _walk(entry: Any) -> Iterator[str]:
-    if isinstance(entry, dict):
-        name = entry.get("root") or entry.get("file")
-        if name:
-            yield str(name).removesuffix(".md").removesuffix(".ipynb")
-        for part in ("parts", "chapters", "sections"):
-            for each in entry.get(part, []):
-                yield from _walk(each)
+    if not isinstance(entry, dict):
+        raise ValueError(f"an entry {str(entry)[:60]!r}")
+    if "glob" in entry:
+        raise ValueError(f"a pattern {str(entry['glob'])[:60]!r}, not the name of a page")
+    name = entry.get("root") or entry.get("file")
+    if name:
+        page = str(name).removesuffix(".md").removesuffix(".ipynb")
+        if posixpath.normpath(page) != page or page.startswith(("/", "..")):
+            raise ValueError(f"a page {page[:60]!r}, which has a shorter name or is elsewhere")
+        yield page
+    for part in _PARTS:
+        below = entry.get(part, [])
+        if not isinstance(below, list):
+            raise ValueError(f"{part} without a list of entries")
+        for each in below:
+            yield from _walk(each)
 
 
 def _page_exists(page: Path) -> bool:

@@ -132,7 +132,9 @@ def generator_lag(bundle: Bundle) -> Answer:
     "same pass, where no think time was asked for: the generator's own work. A closed loop's "
     "throughput is too low by this share, though its response times are right. Above 5 % ratios "
     "between treatments are blurred by more than most noise floors (noisy); above 20 % the "
-    "throughput is the generator's as much as the server's.",
+    "throughput is the generator's as much as the server's. Gaps that hold pauses of plain Locust "
+    "users, by their own `wait_time`, only bound the share from above: where even they are within "
+    "5 %, the rule passes; where not, it does not apply.",
     remedy="The lean user class; compare service times instead of throughput.",
 )
 def own_time(bundle: Bundle) -> Answer:
@@ -160,8 +162,13 @@ def own_time(bundle: Bundle) -> Answer:
     whole_ns = start[last] + service[last] - start[first] - service[first]
     gap_ns = float(whole_ns.sum()) - service_ns
     share = gap_ns / (gap_ns + service_ns)
+    # The record says how users pause, not how long each pause was, nor that it lay between passes.
+    pauses = generator.pauses if (generator := bundle.record.generator) is not None else ""
+    if pauses and share > OWN_TIME_DOUBT:
+        raise DoesNotApply(f"users pause by their own wait_time, {pauses}: the gaps hold pauses")
     numbers = {"own_share": share, "own_us_per_request": gap_ns / number / 1e3}
     text = f"{share:.1%} of the users' time, {numbers['own_us_per_request']:.0f} µs a request"
+    text += f", pauses of {pauses} included" if pauses else ""
     verdict: Verdict = "generator-bound" if share > OWN_TIME_BOUND else "noisy"
     return Answer(share <= OWN_TIME_DOUBT, text, numbers, verdict)
 

@@ -70,7 +70,7 @@ def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
     from sizebook.book.audit.targets import folder_target, own_target
     from sizebook.book.crate.received import is_crate_archive, unpack_crate
     from sizebook.store.plain_files import need_plain
-    from sizebook.store.received import unpack_bundles
+    from sizebook.store.received import is_archive, unpack_bundles
 
     if path is None:
         return own_target(find_project(), chapters)
@@ -83,6 +83,12 @@ def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
     if path.is_dir():
         return folder_target(path.resolve(), _try_project(), chapters)
     need_plain(path, "an archive of bundles")
+    if not is_archive(path):
+        raise UsageError(
+            found=f"{path.name}, a file that is no archive",
+            expected="a bundle's folder, a folder of bundles, or an archive of them: a .zip",
+            next_step="name one of these; without a path, sizebook audit recomputes the own run",
+        )
     unpack = unpack_crate if is_crate_archive(path) else unpack_bundles
     unpack(path, into)
     return dataclasses.replace(folder_target(into, _try_project(), chapters), words=path.name)

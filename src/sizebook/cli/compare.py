@@ -71,8 +71,11 @@ def compare(
             places = [Path(folder).resolve() / name for name in ("a", "b")]
             for place in places:
                 place.mkdir()
-            sides = [open_side(name, project, place)
-                     for name, place in zip((a, b), places, strict=True)]  # fmt: skip
+            sides = []
+            for letter, name, place in zip("AB", (a, b), places, strict=True):
+                say(f"compare: reading {letter}, {name}", aside=True)
+                sides.append(open_side(name, project, place))
+            say("compare: comparing claims and metrics of both", aside=True)
             ratio = 1 + tolerance if tolerance is not None else None
             found = compare_runs(*sides, chapters=chapter, tolerance=ratio, versions=versions)
         except UserError as error:

@@ -147,20 +147,15 @@ def _draw(every: Sequence[_Told], svg: Path) -> list[Path]:
     """Write a plot a run: to the path itself, or to one with the run's number in it."""
     from sizebook.report.chart import prepare_chart, render_svg
     from sizebook.report.gc_charts import gc_chart
+    from sizebook.store.named_paths import writing
 
     written = []
     for told in every[:_MOST_PLOTS]:
         number = told.log.runs[0].number
         path = svg if len(every) == 1 else svg.with_name(f"{svg.stem}-run{number}{svg.suffix}")
         spec, _ = prepare_chart(gc_chart(told.log))
-        try:
+        with writing(path, "name another file with --svg"):
             path.write_text(render_svg(spec), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                found=f"--svg {svg}: {error.strerror}",
-                expected="a file that can be written",
-                next_step="name another one",
-            ) from error
         written.append(path)
     return written
 

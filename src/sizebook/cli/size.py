@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -61,28 +61,45 @@ def _question(
     from sizebook.stats.sizing import Demanded
 
     statistic, _, limit = criterion.partition(":")
-    try:
-        limit_s = float(limit) / 1e3
-        if statistic not in ("mean", "p95"):
-            raise ValueError(f"statistic {statistic!r}")
-        if not all(math.isfinite(one or 0) for one in (limit_s, users, think, rate)):
-            raise ValueError("a number without end, or none")
-        if think < 0:
-            raise ValueError(f"--think {think}")
-        return Demanded(
-            "mean" if statistic == "mean" else "p95",
-            limit_s,
-            users=users,
-            think_s=think if users is not None else 0.0,
-            rate_per_s=rate,
-            spare_nodes=int(spare),
+    limit_s = _positive(limit) / 1e3
+    if statistic not in ("mean", "p95") or not limit_s:
+        _refuse(
+            f"--criterion {criterion}",
+            "mean or p95, a colon, and milliseconds above 0, such as mean:500",
         )
-    except ValueError as error:
-        raise UsageError(
-            found=f"--criterion {criterion}, --users {users}, --rate {rate}: {error}",
-            expected="either --users or --rate, above 0, and a criterion such as mean:500",
-            next_step="for example sizebook size --users 300 --think 1 --criterion p95:500",
-        ) from error
+    given = {"--users": users, "--rate": rate}
+    asked = [f"{name} {one:g}" for name, one in given.items() if one is not None]
+    if len(asked) != 1:
+        _refuse(" and ".join(asked) or "neither --users nor --rate", "one of --users and --rate")
+    if not _positive(users if rate is None else rate):
+        _refuse(asked[0], "a number above 0")
+    if not 0 <= think < math.inf:
+        _refuse(f"--think {think:g}", "seconds, 0 or more")
+    return Demanded(
+        "mean" if statistic == "mean" else "p95",
+        limit_s,
+        users=users,
+        think_s=think if users is not None else 0.0,
+        rate_per_s=rate,
+        spare_nodes=int(spare),
+    )
+
+
+def _positive(value: str | float | None) -> float:
+    """Return a number above 0 that ends; 0 for anything else."""
+    try:
+        number = float(value or 0)
+    except ValueError:
+        return 0.0
+    return number if 0 < number < math.inf else 0.0
+
+
+def _refuse(found: str, expected: str) -> NoReturn:
+    raise UsageError(
+        found=found,
+        expected=expected,
+        next_step="for example sizebook size --users 300 --think 1 --criterion p95:500",
+    )
 
 
 def _model(project: Project, chapter: str | None) -> SizingModel:

@@ -66,8 +66,10 @@ def trial(
     from sizebook.lab.measurement_cache import present_fingerprints
     from sizebook.lab.measuring import opened_bench
     from sizebook.lab.progress import Progress
+    from sizebook.model.faults import wanted
     from sizebook.model.load import LoadProfile, Phases
     from sizebook.model.trial import Allowance, TrialSpec
+    from sizebook.store.named_paths import make_folder
 
     chosen = use_inventory(inventory, shown=not as_json)
     project = find_project()
@@ -103,7 +105,7 @@ def trial(
         raise UsageError(
             # A rule over several fields names none, and its input is the whole record.
             found=f"{first['input']!r} for {first['loc'][-1]}" if first["loc"] else "these options",
-            expected=first["msg"],
+            expected=wanted(first),
             next_step="see 'sizebook trial --help'",
         ) from error
     if chosen is not None:
@@ -112,6 +114,8 @@ def trial(
     present_fingerprints(project, spec)  # names a load profile that is not there
     opening = planning.conditioning((spec,), conditioning)
     session = planning.Session("by hand", 0, opening, (spec,))
+    if out is not None:
+        make_folder(out, "name another folder with --out")
     with opened_bench(project, "one trial by hand") as bench:
         progress = Progress("trial", 1, session.planned_s())
         bundle = bench.run(session, out or project.runs / "trial", progress)[-1]

@@ -26,6 +26,7 @@ from sizebook.model.bundle import MachineFacts
 from sizebook.model.deployment import Deployment
 from sizebook.model.design import Treatment
 from sizebook.model.errors import UsageError, UserError
+from sizebook.model.faults import wanted
 from sizebook.model.inventory import Inventory
 from sizebook.model.load import LoadProfile
 from sizebook.store import Project
@@ -108,7 +109,7 @@ def _parse(text: str, name: str) -> Inventory:
         first = error.errors()[0]
         path, line = _find(tree, first.get("ctx", {}).get("place", first["loc"]))
         what = f"{path}: {first['input']!r}" if first["type"] != "missing" else f"no {path}"
-        said = first["msg"].removeprefix("Value error, ")
+        said = wanted(first)
         if first["type"] in ("stranger", "value_error"):
             raise _wrong(name, line, said, "hosts that the inventory names") from error
         if first["type"] == "extra_forbidden":

@@ -12,6 +12,7 @@ from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.placement import Placement
 from sizebook.model.deployment import Deployment, GivenRole, ServerRole
 from sizebook.model.errors import UsageError
+from sizebook.model.faults import wanted
 from sizebook.stack.servers import find_program
 
 _Made = TypeVar("_Made", ServerRole, GivenRole, Deployment)
@@ -82,7 +83,7 @@ def _checked(kind: type[_Made], **fields: Any) -> _Made:
                 else "correct it, such as http://127.0.0.1:8080",
             ) from error
         raise UsageError(
-            found=f"{place}: {first['msg'].removeprefix('Value error, ')}",
-            expected=f"fields of {kind.__name__}",
+            found=f"{place}: {str(first['input'])[:200]!r}",
+            expected=wanted(first),
             next_step="correct the deployment in the notebook",
         ) from error

@@ -300,7 +300,7 @@ class Execution(Record):
     monotonic_ns: Nanoseconds
     session: str
     """Trials that shared one start of the stack carry the same session; see ``started``."""
-    position: Count
+    position: Annotated[int, Field(ge=0, lt=1_000_000)]
     """Number of the trial within its session; 0 came first."""
     phases: tuple[PhaseMark, ...]
     commands: tuple[CommandRun, ...]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from sizebook.model.errors import UsageError
+from sizebook.model.faults import place_of, wanted
 from sizebook.model.network import NetworkSpec
 from sizebook.model.records import Record, Scalars
 from sizebook.model.server import CounterSource, Program, SystemName, UrlPath
@@ -318,9 +319,10 @@ class Deployment(Record):
             new = type(found).model_validate(found.model_dump() | fields)
         except ValidationError as error:
             first = error.errors()[0]
+            place, given = place_of(first) or "fields", str(first["input"])[:200]
             raise UsageError(
-                found=f"{'.'.join(map(str, first['loc']))} of role {role}: {first['msg']}",
-                expected=f"fields of {type(found).__name__}",
+                found=f"{place} of role {role}: {given!r}",
+                expected=wanted(first),
                 next_step="correct the deployment in the notebook",
             ) from error
         roles = tuple(new if spec is found else spec for spec in self.roles)

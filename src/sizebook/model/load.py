@@ -11,7 +11,10 @@ from pydantic import Field, model_validator
 from sizebook.model.deployment import CpuSet, HostSpec
 from sizebook.model.records import Record, Scalars
 
-Seconds = Annotated[float, Field(ge=0)]
+MOST_S = 1e8
+"""Three years: no phase is longer, and its nanoseconds stay far from the end of 64 bits."""
+
+Seconds = Annotated[float, Field(ge=0, le=MOST_S)]
 Rate = Annotated[float, Field(ge=0)]
 
 
@@ -26,7 +29,7 @@ class Phases(Record):
 
     ramp_s: Seconds = 0.0
     warmup_s: Seconds
-    measured_s: Annotated[float, Field(gt=0)]
+    measured_s: Annotated[float, Field(gt=0, le=MOST_S)]
     drain_s: Seconds = 10.0
 
     @property
@@ -138,7 +141,7 @@ class ClosedLoop(Record):
 class PacedGroup(Record):
     """Users who each begin a pass of the scenario every so many seconds."""
 
-    users: Annotated[int, Field(gt=0)]
+    users: Annotated[int, Field(gt=0, le=1_000_000)]
     period_s: Annotated[float, Field(gt=0)]
     """Seconds from one due time of a user to its next: its pacing."""
     name: str = ""

@@ -139,7 +139,7 @@ class TrialSpec(Record):
     """``conditioning``: the load that follows a fresh start; reported only as first contact."""
     treatment: Scalars
     """Factor name to level."""
-    replicate: Annotated[int, Field(ge=0)]
+    replicate: Annotated[int, Field(ge=0, lt=100_000)]
     """Number of the block; each block has fresh JVMs."""
     deployment: Deployment
     load: LoadProfile

@@ -20,7 +20,7 @@ LONGEST_NAME = 253
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
-_PORT = re.compile(r"[0-9]{1,5}")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
 _PATH = re.compile(r"(/[A-Za-z0-9._~/-]*)?")
 _PRINTED = re.compile(r"[\x21-\x7e]*")
 _NUMERIC = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
@@ -121,8 +121,9 @@ def _split_authority(authority: str) -> tuple[str, int]:
         _refuse("a host after http://, such as http://127.0.0.1:8080")
     if not rest:
         return host, HTTP_PORT
-    if rest[0] != ":" or not _PORT.fullmatch(rest[1:]) or not 0 < int(rest[1:]) < 65536:
-        _refuse("a port from 1 to 65535")
+    if rest[0] != ":" or not _PORT.fullmatch(rest[1:]) or int(rest[1:]) > 65535:
+        zeros = ", without zeros before it" if rest.startswith(":0") else ""
+        _refuse(f"a port from 1 to 65535{zeros}")
     return host, int(rest[1:])
 
 

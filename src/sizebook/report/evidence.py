@@ -123,6 +123,29 @@ def find_commit(folder: Path | None = None) -> str:
     return commit + ("+changes" if changes else "")
 
 
+_OTHER_REPOSITORY = {
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+}
+
+
+def git_environment() -> dict[str, str]:
+    """Give the environment in which git tells of the folder that it is in, and of what is there.
+
+    Neither another repository (``GIT_DIR``, set in hooks) nor commits that stand for others
+    (``refs/replace``, grafts) take part.
+    """
+    rest = {name: value for name, value in os.environ.items() if name not in _OTHER_REPOSITORY}
+    return rest | {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+
+
 def hash_text(text: str) -> str:
     """Give the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -136,7 +159,13 @@ def hash_json(data: Any) -> str:
 def _ask_git(folder: Path, *words: str) -> str | None:
     try:
         answer = subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True
+            ["git", *words],
+            cwd=folder,
+            env=git_environment(),
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None

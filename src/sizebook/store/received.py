@@ -98,6 +98,18 @@ def pack_bundle(bundle: Bundle, target: Path, leave_out: Collection[str] = ()) -
     return target.stat().st_size
 
 
+def is_archive(path: Path) -> bool:
+    """Return whether a file is a zip file, or begins as one: one that was cut is damaged.
+
+    One that cannot be read may be one: its reader says why not.
+    """
+    try:
+        with io.FileIO(open_plain(path, follow=True), "rb") as file:
+            return file.read(2) == b"PK" or zipfile.is_zipfile(file)
+    except OSError:
+        return True
+
+
 def unpack_bundles(archive: Path, into: Path) -> list[Path]:
     """Unpack a zip file with bundles that somebody sent; return their folders below ``into``.
 

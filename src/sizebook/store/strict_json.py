@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 _INT64 = 2**63
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""One of the two escapes that make a character beyond 16 bits."""
 
 
 def parse_json(text: str) -> Any:
     """Return what a text in JSON says.
 
     Raises ValueError, in a few words, for what is none, is nested too deeply, or what two readers
-    could understand differently: a key twice in an object, NaN, numbers beyond 64 bits.
+    could understand differently: a key twice in an object, NaN, numbers beyond 64 bits, half of a
+    character.
     """
     try:
-        return json.loads(
+        content = json.loads(
             text,
             object_pairs_hook=_once,
             parse_int=_bounded,
             parse_float=_finite,
             parse_constant=_no_number,
         )
+        if _HALF.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("JSON that is nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("half of a character (a surrogate), which no text has") from error
     except json.JSONDecodeError as error:
         what = f"{error.msg.lower()} (line {error.lineno}, column {error.colno})"
         raise ValueError(f"invalid JSON: {what}") from error
+    return content
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sizebook.book.audit.bundles import AuditedBundle, audit_bundles
-from sizebook.book.audit.contents import LookUp
+from sizebook.book.audit.contents import Draw, LookUp
 from sizebook.book.audit.designs import audit_designs, audit_freshness
+from sizebook.book.audit.drawing import Drawer
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, cited_by
 from sizebook.book.audit.pages import audit_page, check_up_to_date, open_page
@@ -133,8 +134,11 @@ def _audit_pages(
         for page in pages
         if options.replay and (chapter := chapters.get(page.file.chapter)) is not None
     ]
-    with _replays(replayed, bundles, project, say, own=target.own) as replays:
-        _audit_results(pages, chapters, bundles, look_up, target, report, say)
+    with (
+        Drawer() as drawer,
+        _replays(replayed, bundles, project, say, own=target.own) as replays,
+    ):
+        _audit_results(pages, chapters, bundles, look_up, drawer.draw, target, report, say)
         for page, again in replays:
             compare_replay(page, again, report, own=target.own)
             audit_treatments(page, again.notes, bundles, report)
@@ -147,6 +151,7 @@ def _audit_results(
     chapters: Mapping[str, Chapter],
     bundles: Places,
     look_up: LookUp,
+    draw: Draw,
     target: Target,
     report: AuditReport,
     say: Say,
@@ -157,7 +162,7 @@ def _audit_results(
     for page in pages:
         chapter = chapters.get(page.file.chapter)
         say(f"{page.file.name}: results")
-        audit_page(page, chapter, bundles, look_up, report)
+        audit_page(page, chapter, bundles, look_up, draw, report)
         if chapter is not None and history is not None:
             audit_provenance(page, chapter, bundles, history, target, report)
         if chapter is None:

@@ -72,8 +72,9 @@ BUNDLE_RULES: tuple[AuditRule, ...] = (
         "AU109-same-trial",
         "error",
         "No trial counts twice",
-        "Two bundles with the same record, or with the same key and the same start, are one "
-        "trial under two names: together they would pass for two replicates.",
+        "Two bundles with the same record, with the same key and the same start, or with the "
+        "same requests or histograms are one trial under two names: together they would pass for "
+        "two replicates.",
         "Remove the copy.",
     ),
     AuditRule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,15 @@ from sizebook.book.audit.outputs import (
 )
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, own_claim
 from sizebook.report import calculator, claim_card, wording
-from sizebook.report.chart import MIME, render_svg
+from sizebook.report.chart import MIME
 from sizebook.report.evidence import hash_json, hash_text
 from sizebook.stats.sizing import Demanded, SizingModel
 
 LookUp = Callable[[str], Claim | None]
 """Gives a report's claim by its id, None if there is none or it is not known here."""
+
+Draw = Callable[[Mapping[str, Any]], str]
+"""Gives the SVG of a chart's specification; ValueError for one that draws nothing."""
 
 SVG = "image/svg+xml"
 _COUNTED = re.compile(r"\b(clip|gradient_)\d+\b")
@@ -39,10 +42,10 @@ class Wrong:
     expected: str
 
 
-def check_content(output: Output, look_up: LookUp) -> Iterator[Wrong]:
+def check_content(output: Output, look_up: LookUp, draw: Draw) -> Iterator[Wrong]:
     """Yield what is wrong with one result, as far as it tells by itself.
 
-    ``look_up`` finds a report's claim by its id.
+    ``look_up`` finds a report's claim by its id, ``draw`` gives the SVG of a specification.
     """
     try:
         result = output.read()
@@ -51,7 +54,7 @@ def check_content(output: Output, look_up: LookUp) -> Iterator[Wrong]:
         return
     match result:
         case FigureResult():
-            yield from _figure(output, result)
+            yield from _figure(output, result, draw)
         case TableResult():
             yield from _sum(result.evidence.sha256, hash_text(output.text("text/html")), "table")
             plain = f"Table {result.key}: {result.caption}"
@@ -79,7 +82,7 @@ def plain_svg(svg: str) -> str:
     )
 
 
-def _figure(output: Output, result: FigureResult) -> Iterator[Wrong]:
+def _figure(output: Output, result: FigureResult, draw: Draw) -> Iterator[Wrong]:
     spec = output.data.get(MIME)
     yield from _sum(result.evidence.sha256, _hash(spec), "chart's specification")
     yield from _words(output, "text/plain", f"Figure {result.key}: {result.alt}")
@@ -87,8 +90,8 @@ def _figure(output: Output, result: FigureResult) -> Iterator[Wrong]:
         yield Wrong("AU206-picture", "the figure has no specification", "none", MIME)
         return
     try:
-        drawn = render_svg(spec)
-    except ValueError as error:  # vl-convert's only one
+        drawn = draw(spec)
+    except ValueError as error:
         yield Wrong("AU206-picture", "its specification draws nothing", str(error), "an SVG")
         return
     shown, again = plain_svg(output.text(SVG)), plain_svg(drawn)
@@ -140,7 +143,7 @@ def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[Wro
             name = outcome.claim_id.removeprefix("own-")
             known = own_claim(name, outcome.statement, outcome.relation)
         card = claim_card.render_card(outcome, known) if known else None
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
         yield Wrong("AU214-result", f"its claim cannot be read: {error}", str(error), "a claim")
         return
     if outcome.claim_id != result.key:
@@ -178,7 +181,7 @@ def _words(output: Output, mime_type: str, expected: str) -> Iterator[Wrong]:
 def _format(value: Any, spec: str, unit: str = "") -> str:
     try:
         return wording.format_scalar(value, spec, unit)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         return f"nothing ({error})"
 
 

@@ -15,6 +15,8 @@ from sizebook.lab.search import ATTEMPT
 from sizebook.lab.trials import compare_fingerprints
 from sizebook.model.errors import UserError
 from sizebook.store import Project
+from sizebook.store.bundles import HISTOGRAMS
+from sizebook.store.tables import REQUESTS
 
 Group = tuple[str, str, str, str]
 """Chapter, profile, experiment, fingerprints."""
@@ -29,6 +31,7 @@ def audit_designs(
     cites are left-overs, and what they lack is a warning.
     """
     _find_copies(audited, cited, report)
+    _find_same_data(audited, report)
     for (chapter, profile, experiment, _), group in _by_design(audited).items():
         used = any(each.bundle.id in cited for each in group)
         severity: Severity = "error" if used or not own else "warning"
@@ -95,6 +98,34 @@ def _find_copies(audited: Iterable[AuditedBundle], cited: set[str], report: Audi
                 found=f"{len(whole)} completed trials of one key",
                 expected="one",
             )
+
+
+def _find_same_data(audited: Iterable[AuditedBundle], report: AuditReport) -> None:
+    """Report trials whose requests or histograms are another trial's, byte for byte.
+
+    Both hold the nanoseconds of this start's clock: no two measurements have the same. Neither is
+    verified, for nobody can tell which of them was measured.
+    """
+    first: dict[str, AuditedBundle] = {}
+    for each in audited:
+        record = each.bundle.record
+        if record.generator is None or not record.generator.completed:
+            continue
+        for name in (REQUESTS, HISTOGRAMS):
+            file = record.files.get(name)
+            other = first.setdefault(file.sha256, each) if file is not None else each
+            if other.bundle.record.key != record.key or (
+                other.bundle.record.execution.started_utc != record.execution.started_utc
+            ):
+                report.add(
+                    "AU109-same-trial",
+                    each.place,
+                    f"has the same {name} as {other.place}",
+                    found="one measurement in two trials",
+                    expected="each trial measured for itself",
+                    spoils=[each.item, other.item],
+                )
+                break
 
 
 def _measurements(whole: Iterable[AuditedBundle], cited: set[str]) -> str:

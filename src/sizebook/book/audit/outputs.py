@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from sizebook.book.notebooks import STAMP, hash_cells
 from sizebook.book.records import MOST_BYTES
 from sizebook.report.page import METADATA_KEY
 from sizebook.store.plain_files import read_plain
+from sizebook.store.strict_json import parse_json
 
 _KEY = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 _FORMAT = r"^[^0-9]{0,4}([0-9]{1,2})?[^0-9]{0,2}([0-9]{1,2})?[^0-9]{0,2}$"
@@ -307,10 +307,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     data = read_plain(path, MOST_BYTES, follow=True)
     if len(data) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES:,} bytes")
-    try:
-        document = json.loads(data)
-    except RecursionError:
-        raise ValueError("JSON that is nested too deeply") from None
+    document = parse_json(data.decode("utf-8"))
     try:
         _DOCUMENT.validate_python(document)
     except ValidationError as error:

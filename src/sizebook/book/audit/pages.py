@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizebook.book.audit.bundles import AuditedBundle
-from sizebook.book.audit.contents import LookUp, check_content
+from sizebook.book.audit.contents import Draw, LookUp, check_content
 from sizebook.book.audit.findings import AuditReport, Item
 from sizebook.book.audit.notebook_file import check_file, check_form
 from sizebook.book.audit.outputs import (
@@ -55,6 +55,7 @@ def audit_page(
     chapter: Chapter | None,
     bundles: Mapping[str, Sequence[AuditedBundle]],
     look_up: LookUp,
+    draw: Draw,
     report: AuditReport,
 ) -> None:
     """Report what is wrong with a page as it stands, before anything is executed again.
@@ -70,7 +71,7 @@ def audit_page(
         if output.fields is None:
             _check_recorded(page, output, report)
             continue
-        for wrong in (*check_form(output), *check_content(output, look_up)):
+        for wrong in (*check_form(output), *check_content(output, look_up, draw)):
             report.add(
                 wrong.rule, output.place, wrong.message,
                 found=wrong.found, expected=wrong.expected,

@@ -22,6 +22,7 @@ from sizebook.book.audit.rules import Severity
 from sizebook.book.audit.targets import Target
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import hash_cells
+from sizebook.report.evidence import git_environment
 from sizebook.store import Project
 
 RENEWED = "replay"
@@ -71,7 +72,12 @@ class History:
     def _ask(self, *words: str) -> bytes | None:
         try:
             done = subprocess.run(
-                ["git", *words], cwd=self._root, capture_output=True, timeout=_TIMEOUT_S, check=True
+                ["git", *words],
+                cwd=self._root,
+                env=git_environment(),
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=True,
             )
         except (OSError, subprocess.SubprocessError):
             return None
@@ -133,8 +139,8 @@ def _evidence(page: ExecutedPage) -> Iterator[Wrong]:
 def _trials(page: ExecutedPage, bundles: Cited) -> Iterator[Wrong]:
     """Yield what the page says of its trials and these say otherwise."""
     said = parameters_of(page).get("profile")
-    profiles = {each.bundle.record.trial.profile for each in _cited(page, bundles)}
-    if said is not None and not profiles <= {said}:
+    profiles = {str(each.bundle.record.trial.profile) for each in _cited(page, bundles)}
+    if said is not None and not profiles <= {str(said)}:
         yield _wrong("the profile is", said, ", ".join(sorted(profiles)))
 
 
@@ -145,6 +151,9 @@ def _source(page: ExecutedPage, bundles: Cited, project: Project) -> Iterator[Wr
     """
     said = parameters_of(page).get("source")
     if said is None:
+        return
+    if "\0" in str(said):
+        yield _wrong("the source is", said, "the name of a folder")
         return
     published = (project.published, project.state / "published")
     places = {MEASURED: (project.runs, *published), PUBLISHED: published}

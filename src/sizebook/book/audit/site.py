@@ -76,7 +76,12 @@ def _copy_sources(project: Project, folder: Path) -> None:
 
 
 def _list(site: Path) -> set[str]:
-    return {path.relative_to(site).as_posix() for path in site.rglob("*") if not path.is_dir()}
+    """Return the files; a link to a folder is one thing, which no build makes."""
+    return {
+        path.relative_to(site).as_posix()
+        for path in site.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
 
 
 def _compare(shown: Path, made: Path) -> tuple[str, str] | None:

@@ -80,7 +80,11 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
             expected="the folder that holds the book",
             next_step="change to the project's folder",
         )
-    known = [name for name in list_pages(toc) if name.startswith(_PAGES)]
+    known = [
+        name
+        for name in list_pages(toc)
+        if name.startswith(_PAGES) or (project.book / f"{name}.ipynb").exists()
+    ]
     pages = tuple(PageFile(name, project.book / f"{name}.ipynb") for name in known)
     _check_known(chapters, [page.chapter for page in pages])
     lenders = _lenders(project, chapters)

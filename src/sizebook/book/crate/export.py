@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,9 @@ from sizebook.book.crate.build import build_crate
 from sizebook.book.crate.files import CrateFiles, FilesInPlace
 from sizebook.book.crate.gather import gather_run
 from sizebook.book.crate.preview import PREVIEW, render_preview
-from sizebook.model.errors import UsageError, UserError
+from sizebook.model.errors import UsageError
 from sizebook.store import Project
+from sizebook.store.named_paths import writing
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that an archive can hold: files in it carry no time of their own."""
@@ -81,7 +83,8 @@ def _check_target(project: Project, target: Path) -> None:
             expected="a place outside data/, book/, notebooks/ and locustfiles/",
             next_step="choose another folder or archive",
         )
-    if target.is_symlink() or target.is_file() or (target.is_dir() and any(target.iterdir())):
+    is_there = os.path.lexists(target)
+    if is_there and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise UsageError(
             found=f"{target}, which is there already",
             expected="a new or empty folder, or a new .zip",
@@ -98,15 +101,10 @@ def _draft(target: Path) -> Iterator[Path]:
     """Give a hidden folder beside the target; whatever happens it is gone afterwards."""
     draft = target.parent / f".{target.name}.partial"
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        yield draft
-    except (OSError, shutil.Error) as error:
-        raise UserError(
-            found=f"{target} could not be written: {error}",
-            expected="a writable disk with room for the crate",
-            next_step="free room or choose another place; --slim needs far less",
-        ) from error
+        with writing(target, "free room or choose another place; --slim needs far less"):
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
+            yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
