@@ -1,10 +1,13 @@
 """Class-data archives: made once for a build, and found from every checkout that has this build."""
 
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from sizebook.hosts import Guard, LocalHost
+from sizebook.stack import archive as class_data
 from sizebook.stack.archive import class_data_archive
 from sizebook.stack.build import StackBuild, ensure_built, find_build
 from sizebook.stack.jvms import choose_jvm
@@ -29,7 +32,6 @@ def test_it_is_made_once_and_the_jvm_takes_it(host, project):
     archive = class_data_archive(build, jvm, host)
     assert archive.parent == build.folder / "archives"
     assert class_data_archive(build, jvm, None) == archive
-    assert not list(archive.parent.glob("making-*"))
     strict = [str(jvm.java), f"-XX:SharedArchiveFile={archive}", "-Xshare:on", "-Xlog:class+load"]
     done = subprocess.run(
         [*strict, "-cp", build.class_path, "refstack.nullserver.NullServer", "--help"],
@@ -85,3 +87,24 @@ def test_a_jvm_that_refuses_is_not_asked_again(host, project, tmp_path):
     (refused,) = (tmp_path / "archives").glob("*.refused")
     assert "refstack.jar" in refused.read_text()
     assert class_data_archive(broken, jvm, None) is None
+
+
+def test_of_several_that_need_one_at_once_one_makes_it(tmp_path, monkeypatch):
+    """The others wait for it; it takes a minute of CPU."""
+    (tmp_path / "refstack").mkdir()
+    (tmp_path / "refstack" / "refstack.jar").write_bytes(b"")
+    build = StackBuild(folder=tmp_path, fingerprint="0" * 64)
+    made = []
+
+    def make(_build, _jvm, _host, folder):
+        made.append(folder)
+        time.sleep(0.2)
+        (folder / "new.jsa").write_bytes(b"made")
+        return folder / "new.jsa"
+
+    monkeypatch.setattr(class_data, "_make", make)
+    with ThreadPoolExecutor(4) as pool:
+        found = {*pool.map(lambda _: class_data_archive(build, choose_jvm(""), None), range(4))}
+    assert len(found) == len(made) == 1
+    assert found.pop().read_bytes() == b"made"
+    assert not list(tmp_path.glob("archives/making-*"))

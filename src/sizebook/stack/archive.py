@@ -11,6 +11,7 @@ as one of a signed jar: these lambdas are left out too, and all of them where th
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import re
 import tempfile
@@ -49,14 +50,18 @@ def class_data_archive(build: StackBuild, jvm: Jvm, host: Host) -> Path | None:
         return archive if archive.is_file() else None
     try:
         folder.mkdir(exist_ok=True)
-        for old in folder.glob(f"*-{jvm.version}.*"):
-            old.unlink(missing_ok=True)
-        with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as making:
-            made = _make(build, jvm, host, Path(making))
-            if made is None:
-                (Path(making) / "log").rename(refused)
-            else:
-                made.rename(archive)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # making one takes a minute of CPU: the others wait
+            if archive.is_file() or refused.is_file():
+                return archive if archive.is_file() else None
+            for old in folder.glob(f"*-{jvm.version}.*"):
+                old.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as making:
+                made = _make(build, jvm, host, Path(making))
+                if made is None:
+                    (Path(making) / "log").rename(refused)
+                else:
+                    made.rename(archive)
     except OSError:  # the build is somebody else's, or the disk is full
         return None
     return archive if made is not None else None
