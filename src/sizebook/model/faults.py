@@ -12,12 +12,17 @@ _BOUNDS = {
 }
 
 
+_WORDS = {"extra_forbidden": "a field that it has", "missing": "a value"}
+
+
 def wanted(fault: ErrorDetails) -> str:
     """Return what a field should have been: "above 0", "a finite number", or a rule's own words."""
     kind = fault["type"]
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         return f"{words} {fault['ctx'][bound]}"
+    if kind in _WORDS:
+        return _WORDS[kind]
     return fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
 
 
