@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from audited_book import audit, bundle_of, change_bytes, change_record, found
+from audited_book import audit, bundle_of, change_bytes, change_record, found, write_trial
 
 from sizebook.book.audit.auditing import run_audit
 from sizebook.book.audit.targets import folder_target
@@ -125,14 +125,7 @@ def test_a_trial_that_is_missing_in_its_session_is_found(book: Path) -> None:
 
 def test_a_trial_measured_again_is_a_warning(book: Path) -> None:
     """Two completed trials with one key and different starts: somebody may have chosen."""
-    again = shutil.copytree(bundle_of(book), bundle_of(book, "json-later"))
-
-    def later(record: dict[str, Any]) -> None:
-        record["execution"]["wall_ns"] += 3600 * 10**9
-        stamp = record["execution"]["started_utc"]
-        record["execution"]["started_utc"] = f"{stamp[:11]}{int(stamp[11:13]) + 1:02d}{stamp[13:]}"
-
-    change_record(Path(again), later)
+    write_trial(book, "json", 0, 0, again=1)
     report = audit(book)
     assert found(report) == set()
     assert "AU110" in found(report, "warning")

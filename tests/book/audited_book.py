@@ -193,17 +193,26 @@ def formats_spec(
 
 
 def write_trial(
-    root: Path, name: str, replicate: int, position: int, chapter: str = "tiny", **prints: str
+    root: Path,
+    name: str,
+    replicate: int,
+    position: int,
+    chapter: str = "tiny",
+    *,
+    again: int = 0,
+    **prints: str,
 ) -> Bundle:
     """Write one SYNTHETIC trial as a measurement here and now would leave it.
 
-    ``prints`` are fingerprints that differ from the present ones.
+    No two have the same requests. ``again`` is how often the trial was measured before, an hour
+    apart; ``prints`` are fingerprints that differ from the present ones.
     """
     spec = formats_spec(name, replicate, chapter)
-    rows = closed_rows(service_ns=SERVICE_NS[name] + 50_000 * replicate)
+    other = 30_000 * (again + (chapter != "tiny"))
+    rows = closed_rows(service_ns=SERVICE_NS[name] + 50_000 * replicate + other)
     draft = write_synthetic(root, f"draft-{name}-{replicate}", spec=spec, rows=rows)
     present = present_fingerprints(Project(root), spec).model_copy(update=prints)
-    wall_ns = (1_790_000_000 + 100 * replicate + position) * 10**9
+    wall_ns = (1_790_000_000 + 100 * replicate + position + 3600 * again) * 10**9
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(wall_ns / 1e9))
     execution = draft.record.execution.model_copy(
         update={
@@ -223,6 +232,7 @@ def write_trial(
         }
     )
     folder = f"{name}-{replicate}" if chapter == "tiny" else f"{chapter}-{name}-{replicate}"
+    folder += f"-again-{again}" if again else ""
     with BundleWriter(root / "data" / "runs" / chapter, folder) as writer:
         write_interval_log(writer.path / "latency.hlog", rows, BEGIN)
         for file in draft.record.files:

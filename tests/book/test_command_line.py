@@ -45,7 +45,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(equipment, "examine_modes", lambda *_: ())  # would make hosts
     monkeypatch.setattr(preparing, "prepare_hosts", lambda *_, **__: ())  # would fetch a kernel
-    monkeypatch.setattr(size, "_model", lambda _: MODEL)
+    monkeypatch.setattr(size, "_model", lambda *_: MODEL)
     return tmp_path
 
 

@@ -18,7 +18,7 @@ from site_check import check_links, check_site, wait_for_charts
 from synthetic_bundles import host_run
 from trial_writing import write_trial_pages
 
-from sizebook.book import evidence_html, sphinx_evidence
+from sizebook.book import evidence_html, processes, sphinx_evidence
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.records import Record
 from sizebook.book.site import list_pages
@@ -226,7 +226,7 @@ def test_processes_write_the_same_pages(
             pools.append(processes)
             super().__init__(processes, **settings)
 
-    monkeypatch.setattr(sphinx_evidence, "ProcessPoolExecutor", NotedPool)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", NotedPool)
     # Built by Sphinx, the site has the style sheets that its themes were known to bring.
     monkeypatch.setattr(sphinx_evidence, "_statics", lambda _: [site / "_static"])
     pages = list_pages(root / "book" / "_toc.yml")

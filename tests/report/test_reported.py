@@ -190,7 +190,7 @@ def test_a_damaged_table_is_refused(project: Project, damage: Damage, said: str)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "columns ;"),
+        (b"", "no columns"),
         (b"\xff\xfe", "byte 0 is no UTF-8"),
         (b'source,"source_file\n', "no CSV"),
     ],

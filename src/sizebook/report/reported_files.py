@@ -137,7 +137,8 @@ def _split_rows(
         reader = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
         header = next(reader, [])
         if header != list(columns):
-            raise _refused(table, f"columns {', '.join(header)}", f"columns {', '.join(columns)}")
+            there = f"columns {', '.join(header)}" if header else "no columns"
+            raise _refused(table, there, f"columns {', '.join(columns)}")
         line = reader.line_num
         for number, fields in enumerate(reader, start=1):
             yield number, line + 1, fields

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.report.claims import find_claim
 from sizebook.store import Project
 
+_LOOK_EVERY_S = 0.5
 Say = Callable[[str], None]
 
 
@@ -212,6 +213,8 @@ def _in_order(
     while begun:
         page, replay = begun.popleft()
         say(f"{page.file.name}: replay")
+        while not replay.done():  # a wait without end is not always woken by Ctrl-C
+            wait([replay], _LOOK_EVERY_S)
         yield page, replay.result()
 
 
