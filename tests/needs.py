@@ -67,7 +67,7 @@ OF: dict[str, tuple[str, ...]] = {
     "adversary/test_measurement_lock.py": ("measure", "root"),
     "bench/test_nullserver.py/@ask": ("jvm",),
     "bench/test_pairing.py": ("root",),
-    "audit/test_taken.py": ("site",),
+    "audit/test_taken.py": ("database", "jvm", "site"),
     "bench/test_truth.py/@rig": ("jvm", "measure"),
     "book/@browser": ("browser",),
     "book/@sample_root": ("site",),

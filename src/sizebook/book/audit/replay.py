@@ -80,11 +80,10 @@ def replay_page(
     try:
         with tempfile.TemporaryDirectory(prefix="sizebook-audit-") as folder:
             scratch = Path(folder).resolve()
-            view = (
-                _view_of_own(project, sound, scratch)
-                if own
-                else make_view(project, sound, scratch / "view")
-            )
+            if not own:
+                view = make_view(project, sound, scratch / "view")
+            else:  # a page that shows no trials may show the project itself
+                view = _view_of_own(project, sound, scratch) if used else project.root
             executed, failure = execute_again(page, chapter, shown, view, scratch, over)
             made = None if failure else read_page(PageFile(page.file.name, executed))
             notes = () if failure else notes_of(executed)
