@@ -486,6 +486,10 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB203-own-time": [
         ({"rows": made.closed_rows(gap_ns=1_000_000)}, "noisy"),
         ({"rows": made.closed_rows(gap_ns=5_000_000)}, "generator-bound"),
+        ({"rows": made.closed_rows(gap_ns=1_000_000), "facts": {"pauses": "constant(1e-09)"}},
+         "noisy"),
+        ({"rows": made.closed_rows(gap_ns=9_000_000),
+          "facts": {"pauses": "between(0.0005, 0.001), constant(0.001)"}}, "generator-bound"),
     ],
     "SB204-ceiling": [
         (calibrated(500.0), "noisy"),
@@ -579,6 +583,10 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
         {"arrivals": ClosedLoop(users=4, think_s=1.0)},
         {"rows": made.closed_rows(gap_ns=1_000_000), "facts": {"pauses": "constant(0.001)"}},
         {"rows": made.closed_rows(gap_ns=50_000_000), "facts": {"pauses": "Reader.wait_time"}},
+        {
+            "rows": made.closed_rows(gap_ns=50_000_000),
+            "facts": {"pauses": "constant(0.001), constant_pacing(1)"},
+        },
     ],
     "SB204-ceiling": [{}, calibrated(0.0), calibrated(1000.0) | {"with_requests": False}],
     "SB301-errors": [{"with_requests": False}, {"rows": made.closed_rows().clear()}],

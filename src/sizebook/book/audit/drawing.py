@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any
 
 LIMIT_S = 120.0
@@ -32,12 +31,7 @@ class Drawer:
     def __enter__(self) -> Drawer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def draw(self, spec: Mapping[str, Any]) -> str:
