@@ -137,7 +137,7 @@ def test_what_cannot_be_placed_is_refused(given):
 @pytest.mark.parametrize(
     ("change", "line", "said"),
     [
-        (("    user: bench\n", ""), 2, r"no hosts\.web\.user; expected field required"),
+        (("    user: bench\n", ""), 2, r"no hosts\.web\.user; expected a value"),
         (("memory_mib: 2000", "memory_mib: none"), 12, r"hosts\.data\.memory_mib: 'none'"),
         (("memory_mib", "memory"), 12, "memory: 2000; expected a word that inventories have"),
         (("mode: container", "mode: box"), 15, "'box'; expected 'bare'"),

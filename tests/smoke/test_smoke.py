@@ -19,6 +19,7 @@ from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
 
 USERS = [1, 5, 10, 20]
+FEW_REQUESTS = 20
 REPRESENTATIONS = ["odata-atom-compat", "odata-atom", "odata-json", "rest-json", "rest-xml-padded"]
 PLAN = ("plan", "--profile", "smoke", "--json")
 
@@ -51,7 +52,9 @@ def test_every_trial_completed_and_its_account_closes(whole):
             killed = bool(bundle.record.execution.events)  # its counters began anew
             assert count.passed or (killed and count.passed is None), count.message
             errors = findings["SB301-errors"]
-            assert errors.passed or "no request in the measured phase" in errors.message
+            within_outage = killed and errors.numbers.get("requests", 0) < FEW_REQUESTS
+            unmeasured = "no request in the measured phase" in errors.message
+            assert errors.passed or within_outage or unmeasured, errors.message
 
 
 def test_bundles_name_no_machine_and_no_secret(whole):
