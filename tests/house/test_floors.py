@@ -139,6 +139,17 @@ def test_starting_takes_no_longer_than_it_must():
     assert done.stdout == "set()\n"
 
 
+def test_an_interval_is_computed_without_distribution_objects():
+    """Importing ``scipy.stats`` takes a page longer than anything that most pages compute."""
+    code = (
+        "import sys; from sizebook.stats import decisions, intervals, noise; "
+        "print(intervals.mean_interval([1, 2, 4]).low < 1, decisions.share_interval(2, 3)[0] > 0, "
+        "'scipy.stats' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True False\n"
+
+
 def test_nothing_names_a_machine_or_a_download_address():
     """Paths of one machine and hosts of package registries have no place in the tree."""
     words = ["/wo" + "rk/", "/fa" + "rm/", "pypi" + ".org", "files.python" + "hosted", "npm" + "js"]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
-import scipy
 
 from sizebook.gclog.advice import least_ratio
 from sizebook.lab.trials import Measure, Trial
@@ -22,6 +21,7 @@ from sizebook.report.phase_counters import open_window
 from sizebook.stats.capacity import Contest, Observed
 from sizebook.stats.curves import Fit
 from sizebook.stats.holdout import HeldOut
+from sizebook.stats.intervals import two_sided_t
 from sizebook.stats.queues import Demand, demand
 from sizebook.stats.sizing import Heap
 from sizebook.store import Bundle
@@ -148,7 +148,7 @@ def heap_facts(trials: Sequence[Trial], *, overhead: float, level: float = 0.95)
     # Without throughput there is no garbage: the line goes through the origin.
     slope = float((x @ y) / (x @ x))
     deviation = float(np.sqrt(((y - slope * x) ** 2).sum() / (x.size - 1)))
-    half = float(scipy.stats.t.ppf((1 + level) / 2, x.size - 1)) * deviation / float(np.sqrt(x @ x))
+    half = two_sided_t(level, x.size - 1) * deviation / float(np.sqrt(x @ x))
     return Heap(
         live_bytes=float(np.median(live)),
         room_bytes=float(np.median(room)),

@@ -17,6 +17,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from sizebook.stats.intervals import two_sided_t
+
 Floats = NDArray[np.float64]
 _CLOSE = 1e-12
 """Relative change of parameters and of the sum of squares at which a search ends."""
@@ -135,7 +137,7 @@ def fit(
     spare = seen.size - len(curve.parameters)
     deviation = _rounded(math.sqrt(2 * found.cost / spare)) if spare else None
     errors = _errors(np.asarray(found.jac), deviation) * scale if deviation is not None else None
-    half = scipy.stats.t.ppf((1 + level) / 2, spare) if spare else math.nan
+    half = two_sided_t(level, spare) if spare else math.nan
     estimates = {
         parameter.name: _estimate(
             parameter, float(values[n]), None if errors is None else _rounded(errors[n]), half

@@ -159,8 +159,8 @@ def combine_events(each: Sequence[Decision]) -> Decision:
 def share_interval(count: int, n: int, level: float = LEVEL) -> tuple[float, float]:
     """Return the exact interval of a share seen ``count`` times in ``n`` (Clopper, Pearson)."""
     tail = (1 - level) / 2
-    low = float(scipy.stats.beta.ppf(tail, count, n - count + 1)) if count else 0.0
-    high = float(scipy.stats.beta.ppf(1 - tail, count + 1, n - count)) if count < n else 1.0
+    low = float(scipy.special.betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(scipy.special.betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
     return low, high
 
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from sizebook.stats.intervals import Interval, ratio_interval
+from sizebook.stats.intervals import Interval, ratio_interval, two_sided_t
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class NoiseFloor:
         """
         if self.relative_sd is None or min(n_a, n_b) < 1:
             return None
-        t = float(scipy.stats.t.ppf((1 + level) / 2, self.freedom))
+        t = two_sided_t(level, self.freedom)
         return math.exp(t * self.relative_sd * math.sqrt(1 / n_a + 1 / n_b))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from sizebook.stats.intervals import two_sided_t
 from sizebook.stats.noise import NoiseFloor
 
 MOST_REPLICATES = 100_000
@@ -141,7 +142,8 @@ def detectable(floor: NoiseFloor, n: int, *, level: float = 0.95, power: float =
         highest *= 2
     distance = float(scipy.optimize.brentq(short_of, 0, highest, xtol=1e-6))
     logs = distance * floor.relative_sd * math.sqrt(2 / n)
-    bound = math.sqrt(floor.freedom / float(scipy.stats.chi2.ppf(1 - CAUTION, floor.freedom)))
+    least = 2 * scipy.special.gammaincinv(floor.freedom / 2, 1 - CAUTION)  # of chi-square
+    bound = math.sqrt(floor.freedom / float(least))
     return Detectable(math.exp(logs), math.exp(logs * bound), n, level, power)
 
 
@@ -149,7 +151,7 @@ def _thresholds(freedom: int, n: int, level: float) -> NDArray[np.float64]:
     """Return what a difference must exceed, in true standard errors, for draws of the spreads."""
     random = np.random.default_rng(0)
     floor = random.chisquare(freedom, DRAWS) / freedom
-    beyond_floor = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * np.sqrt(floor)
+    beyond_floor = two_sided_t(level, freedom) * np.sqrt(floor)
     if n == 1:
         return beyond_floor
     a, b = random.chisquare(n - 1, (2, DRAWS)) / (n - 1)
@@ -168,7 +170,7 @@ def _freedom(n: int, freedom: int | None, paired: bool) -> int:
 
 def _power(distance: float, freedom: int, level: float) -> float:
     """Return the power for a distance in standard errors."""
-    t = float(scipy.stats.t.ppf((1 + level) / 2, freedom))
+    t = two_sided_t(level, freedom)
     above = float(scipy.stats.nct.sf(t, freedom, distance))
     below = float(scipy.stats.nct.sf(t, freedom, -distance))
     return above + (below if math.isfinite(below) else 0.0)

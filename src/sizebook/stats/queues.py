@@ -17,6 +17,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from sizebook.stats.curves import Estimate
+from sizebook.stats.intervals import two_sided_t
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def demand(rate_per_s: ArrayLike, busy: ArrayLike, *, level: float = 0.95) -> De
     if x.size < 3 or np.ptp(x) == 0:
         return None
     line = scipy.stats.linregress(x, u)
-    half = float(scipy.stats.t.ppf((1 + level) / 2, x.size - 2))
+    half = two_sided_t(level, x.size - 2)
     residuals = u - line.intercept - line.slope * x
     return Demand(
         per_request=_estimate(float(line.slope), float(line.stderr), half),

@@ -33,8 +33,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
+
+from sizebook.stats.intervals import two_sided_t
 
 FIRST_LOOK = 4
 """Replicates of each group at the first look."""
@@ -103,7 +104,7 @@ def _half_width(values: NDArray[np.float64], level: float) -> float | None:
     mean = abs(float(values.mean()))
     if mean == 0:
         return None
-    t = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
+    t = two_sided_t(level, n - 1)
     return t * float(values.std(ddof=1)) / math.sqrt(n) / mean
 
 
