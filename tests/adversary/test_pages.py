@@ -189,11 +189,15 @@ def with_two_loads(book: Path) -> None:
                      .update(users=8))  # fmt: skip
 
 
-def change_trial(bundle: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+def change_trial(
+    bundle: Path, change: Callable[[dict[str, Any]], Any], machine: str | None = None
+) -> None:
     """Change a specification, and the key to what it makes, as a careful forger would."""
 
     def mend(record: dict[str, Any]) -> None:
         change(record["trial"])
+        if machine is not None:
+            record["fingerprints"]["machine"] = machine
         changed = BundleRecord.model_validate(record, strict=False)
         record["key"] = cache_key(changed.trial, changed.fingerprints)
 
@@ -218,6 +222,45 @@ def test_labels_exchanged_between_bundles_are_found(book: Path) -> None:
         "load.arrivals.users is 4, the design says 8",
         "load.arrivals.users is 8, the design says 4",
     }
+
+
+def with_shares_of_the_machine(book: Path) -> None:
+    """Have the design share out CPUs, and its blocks be measured where there are two, and six."""
+    template = book / "notebooks" / "10-tiny.ipynb"
+    notebook = json.loads(template.read_text())
+    for cell in notebook["cells"]:
+        cell["source"] = (
+            "".join(cell["source"])
+            .replace("lab = ChapterLab", "from sizebook.lab import place\n\nlab = ChapterLab")
+            .replace("cpus=(0,)", "cpus=place().generator")
+            .replace('JvmRole(role="app")', 'JvmRole(role="app", cpus=place().stack)')
+        )
+    template.write_text(json.dumps(notebook))
+    for replicate, last in enumerate((1, 5, 5)):
+        for name in ("json", "atom"):
+
+            def shares(trial: dict[str, Any], last: int = last) -> None:
+                trial["load"]["cpus"] = [last]
+                trial["deployment"]["roles"][0]["cpus"] = [*range(last)]
+
+            change_trial(bundle_of(book, f"{name}-{replicate}"), shares, f"with-{last}")
+
+
+def test_each_machine_s_trials_are_compared_with_the_design_there(book: Path) -> None:
+    """Where machines differ in CPUs no bundle is accused; one changed is found on either."""
+    with_shares_of_the_machine(book)
+    assert "AU308" not in found(rerun(book))
+    for name in ("json-0", "atom-2"):
+        change_trial(
+            bundle_of(book, name),
+            lambda trial: trial["deployment"]["roles"][0].update(heap_mib=1234),
+        )
+    report = rerun(book)
+    others = [one for one in report.findings if one.rule == "AU308-other-treatment"]
+    assert {one.message.partition(": ")[2] for one in others} == {
+        "deployment.roles[0].heap_mib is 1234, the design says 256"
+    }
+    assert len(others) == 2
 
 
 def test_a_treatment_that_vanished_is_found(book: Path) -> None:

@@ -95,10 +95,12 @@ def differs(planned: TrialSpec, recorded: TrialSpec) -> tuple[str, Any, Any] | N
     """
     one, other = recorded.model_dump(mode="json"), planned.model_dump(mode="json")
     if _is_placed(recorded):
-        one, other = ({**each, "deployment": None} for each in (one, other))
+        run_already = {role.role for role in recorded.deployment.roles if role.kind == "given"}
         for each in (one, other):
-            each["load"] = {k: v for k, v in each["load"].items() if k not in _OF_THE_PLACE}
-            each["load"]["workers"] = None
+            each["deployment"] = _unplaced(each["deployment"], run_already)
+            each["load"] = {**_of_any_place(each["load"]), "workers": None}
+        if recorded.deployment.given:  # they run already, so that nothing was started for them
+            other["deployment"]["roles"] = []
     if recorded.purpose == "conditioning":
         for each in (one, other):
             each["load"] = {**each["load"], "workers": None}
@@ -111,10 +113,24 @@ def differs(planned: TrialSpec, recorded: TrialSpec) -> tuple[str, Any, Any] | N
     return _first(one, other, "")
 
 
+def _unplaced(deployment: dict[str, Any], run_already: set[str]) -> dict[str, Any]:
+    """Return what a deployment says wherever its roles are; of what runs already the name."""
+    roles = [
+        {"role": role["role"]} if role["role"] in run_already else _of_any_place(role)
+        for role in deployment["roles"]
+    ]
+    return {**_of_any_place(deployment), "roles": roles}
+
+
+def _of_any_place(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in _OF_THE_PLACE}
+
+
 def _is_placed(spec: TrialSpec) -> bool:
     """Return whether an inventory has placed a trial, on other machines or on what runs already."""
     elsewhere = any(host.is_elsewhere for host in (*spec.deployment.hosts, *spec.load.hosts))
-    return elsewhere or bool(spec.deployment.given)
+    named = any(role.kind == "given" and not role.url for role in spec.deployment.roles)
+    return elsewhere or named or bool(spec.deployment.given)
 
 
 def _others(due: Iterable[Session], found: Mapping[Identity, Bundle]) -> Iterator[OtherSpec]:

@@ -25,12 +25,12 @@ from sizebook.book.audit.outputs import ExecutedPage, Output, cited_by, read_pag
 from sizebook.book.audit.places import OF_THE_MOMENT, compare_places
 from sizebook.book.audit.provenance import RENEWED
 from sizebook.book.audit.targets import PageFile
-from sizebook.book.audit.treatments import as_designed, notes_of
+from sizebook.book.audit.treatments import as_designed, notes_of, placements_of
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
-from sizebook.lab.design_notes import Note
+from sizebook.lab.design_notes import Note, OtherSpec
 from sizebook.lab.measurement_cache import AS_MEASURED
 from sizebook.store import Project, find_bundles
 from sizebook.store.bundles import RECORD
@@ -84,9 +84,16 @@ def replay_page(
                 view = make_view(project, sound, scratch / "view")
             else:  # a page that shows no trials may show the project itself
                 view = _view_of_own(project, sound, scratch) if used else project.root
-            executed, failure = execute_again(page, chapter, shown, view, scratch, over)
+            (first, placed), *others = (placements_of(shown) or {"": set()}).items()
+            executed, failure = execute_again(page, chapter, shown, view, scratch, over, first)
             made = None if failure else read_page(PageFile(page.file.name, executed))
-            notes = () if failure else notes_of(executed)
+            notes = () if failure else notes_of(executed, placed)
+            for number, (other, placed) in enumerate(others if not failure else ()):
+                aside = scratch / f"placed-{number}"
+                aside.mkdir()
+                again, failed = execute_again(page, chapter, shown, view, aside, over, other)
+                known = () if failed else notes_of(again, placed)
+                notes += tuple(one for one in known if isinstance(one, OtherSpec))
     except OSError as error:
         return Replay(None, cannot_write(error), frozenset(lacking))
     return Replay(made, failure or "", frozenset(lacking), notes)
@@ -111,12 +118,15 @@ def execute_again(
     root: Path,
     scratch: Path,
     over: threading.Event | None = None,
+    placement: str | None = None,
 ) -> tuple[Path, str | None]:
     """Execute the template with the page's parameters on bundles, in an empty folder ``scratch``.
 
-    ``root`` is a project with the calibration that counts. Returns the executed notebook, in which
-    the source is ``scratch / "bundles"``, and why that failed. Once the waiting is ``over`` it ends
-    the notebook's process and raises KeyboardInterrupt.
+    ``root`` is a project with the calibration that counts, ``placement`` tells which CPUs and how
+    much heap its designs share out; None: as of those bundles that are the newest.
+
+    Returns the executed notebook, in which the source is ``scratch / "bundles"``, and why that
+    failed. Once the waiting is ``over`` it ends the notebook and raises KeyboardInterrupt.
     """
     bundles, output = scratch / "bundles", scratch / f"{chapter.id}.ipynb"
     shown = list(shown)
@@ -126,7 +136,9 @@ def execute_again(
     names = {parameter.name for parameter in chapter.parameters}
     parameters = {name: value for name, value in given.items() if name in names}
     environment = {"SIZEBOOK_ROOT": str(root), "SIZEBOOK_COMMIT": RENEWED}
-    environment |= as_designed(shown, output)
+    if placement is None:
+        placement = next(iter(placements_of(shown)), "")
+    environment |= as_designed(placement, output)
     if parameters.get("source") == "measure":
         environment[AS_MEASURED] = "1"
     if "source" in names:

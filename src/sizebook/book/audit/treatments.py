@@ -6,7 +6,7 @@ as designed (``lab.design_notes``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sizebook.book.audit.bundles import AuditedBundle
@@ -15,32 +15,44 @@ from sizebook.book.audit.outputs import ExecutedPage, parameters_of
 from sizebook.lab.design_notes import NOTES, MissingTrial, Note, OtherSpec, identity, read_notes
 from sizebook.lab.placement import AS_PLACED, placed_as
 from sizebook.model.bundle import USABLE_MEMORY_MIB
+from sizebook.store import Bundle
 
 _SUFFIX = ".designs"
 _MOST_LISTED = 4
 
 
-def as_designed(shown: Iterable[AuditedBundle], executed: Path) -> dict[str, str]:
-    """Return the environment of a replay into ``executed`` that tells of its designs.
+def placements_of(shown: Iterable[AuditedBundle]) -> dict[str, set[str]]:
+    """Return how the machines placed the trials that they measured, with their bundles' ids.
 
-    It has the placement of the newest of the bundles' machines.
+    Each is a value of ``AS_PLACED``, empty where the trials name no CPUs; the first is that of the
+    newest bundle's machine.
     """
-    environment = {NOTES: str(executed.with_suffix(_SUFFIX))}
-    records = [each.bundle.record for each in shown]
-    if records:
-        newest = max(records, key=lambda record: record.execution.wall_ns)
-        machine = newest.fingerprints.machine
-        specs = [one.trial for one in records if one.fingerprints.machine == machine]
+    machines: dict[str, list[Bundle]] = {}
+    bundles = (each.bundle for each in shown)
+    for bundle in sorted(bundles, key=lambda bundle: -bundle.record.execution.wall_ns):
+        machines.setdefault(bundle.record.fingerprints.machine, []).append(bundle)
+    placements: dict[str, set[str]] = {}
+    for measured in machines.values():
+        newest = measured[0].record
         usable = newest.execution.facts.get(USABLE_MEMORY_MIB, newest.machine.memory_mib)
-        placement = placed_as(specs, int(usable))
-        if placement is not None:
-            environment[AS_PLACED] = placement.as_words()
-    return environment
+        placement = placed_as((bundle.record.trial for bundle in measured), int(usable))
+        words = placement.as_words() if placement is not None else ""
+        placements.setdefault(words, set()).update(bundle.id for bundle in measured)
+    return placements
 
 
-def notes_of(executed: Path) -> tuple[Note, ...]:
-    """Return what the replay into ``executed`` noted of its designs."""
-    return tuple(read_notes(executed.with_suffix(_SUFFIX)))
+def as_designed(placement: str, executed: Path) -> dict[str, str]:
+    """Return the environment of a replay into ``executed`` that tells of its designs."""
+    return {NOTES: str(executed.with_suffix(_SUFFIX)), AS_PLACED: placement}
+
+
+def notes_of(executed: Path, placed: Container[str]) -> tuple[Note, ...]:
+    """Return what the replay into ``executed`` noted of its designs.
+
+    Of bundles that are not among those ``placed`` as the replay's it knows nothing.
+    """
+    notes = read_notes(executed.with_suffix(_SUFFIX))
+    return tuple(one for one in notes if isinstance(one, MissingTrial) or one.bundle in placed)
 
 
 def audit_treatments(
