@@ -14,11 +14,12 @@ from synthetic_bundles import BEGIN, END, MakeBundle, S, open_rows, readings_of
 
 from sizebook.book.audit.auditing import run_audit
 from sizebook.book.audit.facts import contradictions, recomputed
+from sizebook.book.audit.outcomes import other_outcome
 from sizebook.book.audit.targets import folder_target
 from sizebook.load.clock import Clock
 from sizebook.load.schedule import arrival_offsets, paced_offsets
 from sizebook.load.vitals import SHORTEST_ROW_NS, TICK_NS, TICKS_PER_ROW, Vitals, _Mark
-from sizebook.model.bundle import PhaseMark
+from sizebook.model.bundle import BundleRecord, PhaseMark
 from sizebook.model.load import (
     Arrivals,
     ClosedLoop,
@@ -280,3 +281,70 @@ def test_a_schedule_that_nobody_could_store_is_not_made(make_bundle: MakeBundle)
     for kind in ("constant", "poisson"):
         arrivals = OpenArrivals.model_validate({"kind": kind, "rate_per_s": 1e9})
         assert "AU114-facts" in rules_of(make_bundle(arrivals=arrivals, due=due))
+
+
+def said_to_have_failed(record: Json) -> None:
+    record.update(outcome="failed", failure="app-1 ended with exit code 137")
+
+
+def said_so_without_its_end(record: Json) -> None:
+    said_to_have_failed(record)
+    del record["execution"]["facts"]["wall_drift_ns"]
+
+
+def said_so_without_a_reason(record: Json) -> None:
+    record.update(outcome="failed")
+
+
+def never_ended(record: Json) -> None:
+    record["execution"]["facts"].pop("wall_drift_ns")
+
+
+def with_a_failure(record: Json) -> None:
+    record.update(failure="app-1 ended with exit code 137")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        said_to_have_failed,
+        said_so_without_its_end,
+        said_so_without_a_reason,
+        never_ended,
+        with_a_failure,
+    ],
+)
+def test_an_outcome_that_the_rest_contradicts_is_found(
+    book: Path, change: Callable[[Json], None]
+) -> None:
+    """Failed trials are in no result, so that one said to have failed would be hidden."""
+    change_record(bundle_of(book, "json-0"), change)
+    assert "AU116" in found(audit(book))
+
+
+def ended(record: Json) -> None:
+    record["execution"]["commands"][0]["exit_code"] = 137
+
+
+def cut(record: Json) -> None:
+    marks = record["execution"]["phases"]
+    marks[-2]["end_ns"] = marks[-1]["begin_ns"] = marks[-1]["end_ns"] = marks[-2]["end_ns"] - 1000
+
+
+def away(record: Json) -> None:
+    record["trial"]["deployment"]["hosts"] = [{"name": "guest", "mode": "container"}]
+    record["trial"]["deployment"]["roles"][0]["host"] = "guest"
+
+
+@pytest.mark.parametrize("change", [ended, cut, away])
+def test_a_trial_that_can_have_failed_is_believed(
+    make_bundle: MakeBundle, change: Callable[[Json], None]
+) -> None:
+    """A process that ended, a load that was cut, a host that may have been lost."""
+    bundle = make_bundle(outcome="failed")
+    plain = bundle.record.model_dump(mode="json")
+    assert list(other_outcome(bundle.record))
+    plain["execution"]["commands"] = [{"name": "app-1", "command": ["java"], "exit_code": None}]
+    assert list(other_outcome(BundleRecord.model_validate(plain, strict=False)))
+    change(plain)
+    assert not list(other_outcome(BundleRecord.model_validate(plain, strict=False)))

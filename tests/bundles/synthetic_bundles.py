@@ -180,6 +180,7 @@ def write_synthetic(
         if counters is None
         else counters
     )
+    ended = {"wall_drift_ns": 0} if outcome == "completed" else {}
     record = BundleRecord(
         key=key,
         trial=spec
@@ -220,7 +221,7 @@ def write_synthetic(
             position=0,
             phases=phases,
             commands=(),
-            facts=execution_facts or {},
+            facts=ended if execution_facts is None else execution_facts,
             events=events,
             hosts=hosts,
         ),

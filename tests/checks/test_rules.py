@@ -608,7 +608,10 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     ],
     "SB403-throttling": [{}, {"phases": NEVER_MEASURED}],
     "SB405-readings": [{"phases": NEVER_MEASURED}],
-    "SB404-wall-clock": [{}, {"execution_facts": {"wall_drift_ns": 0}, "phases": ()}],
+    "SB404-wall-clock": [
+        {"execution_facts": {}},
+        {"execution_facts": {"wall_drift_ns": 0}, "phases": ()},
+    ],
     "SB406-host-clocks": [{}, {"hosts": (made.host_run(),), "phases": ()}],
     "SB501-samples": [{"with_requests": False}, BY_PASSES],
     "SB601-steady": [

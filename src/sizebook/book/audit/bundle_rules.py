@@ -129,4 +129,14 @@ BUNDLE_RULES: tuple[AuditRule, ...] = (
         "same in both places, and none newer than this one.",
         MEASURE,
     ),
+    AuditRule(
+        "AU116-outcome",
+        "error",
+        "A trial ended as its record says",
+        "A failed trial is in no result: calling one failed hides it. Its record has a reason and "
+        "shows no trial that came to its end; one that completed has none and came to its end: its "
+        "clocks were read a second time. A load measured to its end fails only with a process that "
+        "ended, a lost host, or a database that was to say what is stored.",
+        MEASURE,
+    ),
 )

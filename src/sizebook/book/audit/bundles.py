@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sizebook.book.audit.facts import contradictions, recomputed
 from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.outcomes import other_outcome
 from sizebook.book.audit.targets import Target
 from sizebook.book.processes import map_shared
 from sizebook.checks import judge
@@ -144,7 +145,8 @@ def look_at(path: Path) -> Look:
         problem = Problem("AU101-record", error.found, error.found, error.expected)
         return Look(path, None, (problem,), sound=False)
     broken = tuple(_broken_files(bundle))
-    own = map(_problem, contradictions(bundle.record, path.name))
+    wrong = (*contradictions(bundle.record, path.name), *other_outcome(bundle.record))
+    own = map(_problem, wrong)
     problems = (*_unnamed(bundle), *_contradictions(bundle.record), *own, *broken)
     return Look(path, bundle, problems, sound=not broken)
 
