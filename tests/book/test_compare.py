@@ -409,8 +409,18 @@ def test_a_damaged_trial_and_an_archive_that_is_none_are_refused(first, tmp_path
     archive = tmp_path / "x.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("../out.ipynb", "{}")
-    code, _, err = ask(first, "own", str(archive))
-    assert (code, "no archive of a run" in err) == (2, True)
+    cut, text = tmp_path / "cut.zip", tmp_path / "text.zip"
+    cut.write_bytes(archive.read_bytes()[:-9])
+    text.write_text("hello")
+    for sent, words in (
+        (archive, "no item named 'ro-crate-metadata.json'"),
+        (cut, "not a zip file"),
+        (text, "no archive of a run"),
+    ):
+        code, _, err = ask(first, "own", str(sent))
+        assert code == 2
+        assert words in err.lower()
+        assert sent.name in err
 
 
 def test_the_own_run_needs_a_project(tmp_path):

@@ -1,6 +1,10 @@
 """What a bundle says of other machines: their names in the deployment, and no address."""
 
-from sizebook.lab.recording import without_addresses
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+from sizebook.lab.recording import without_addresses, without_paths
 
 NAMES = {"10.0.0.2": "web", "fd00::2": "data", "db.example": "target database"}
 
@@ -21,3 +25,17 @@ def test_an_address_within_another_is_another():
 
 def test_without_other_machines_nothing_is_changed():
     assert without_addresses(b"127.0.0.1 10.0.0.2", {}) == b"127.0.0.1 10.0.0.2"
+
+
+def test_no_place_on_a_disk_is_told(tmp_path, monkeypatch):
+    """Wherever checkout, session, temporary files and home are, also in each other."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    root = tmp_path / "scratch" / "book"
+    stack = SimpleNamespace(folder=root / ".sizebook" / "run" / "one", addresses_elsewhere={})
+    record = SimpleNamespace(root=root, stack=stack)
+    text = (
+        f"postgres -k {tmp_path}/scratch/sizebook-pg-1 -D {stack.folder}/pg "
+        f"{root}/x.py {Path.home()}/y"
+    )
+    told = "postgres -k /tmp/sizebook-pg-1 -D <session>/pg ./x.py ~/y"
+    assert without_paths(text, record) == told

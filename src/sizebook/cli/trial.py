@@ -161,8 +161,6 @@ def _show(bundle: Bundle, as_json: bool) -> None:
     )
     for name, number in numbers.items():
         say(f"{name}: {'–' if number is None else format(number, ',.3f')}")
-    if bundle.record.failure:
-        say(f"failed: {bundle.record.failure}")
     if bundle.record.execution.facts.get(ALONE) is False:
         say(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
     say(f"verdict: {judgement.verdict}")

@@ -6,6 +6,7 @@ import contextlib
 import platform
 import re
 import secrets
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -193,7 +194,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             },
         ),
         outcome="failed" if record.failure else "completed",
-        failure=_without_paths(record.failure, record),
+        failure=without_paths(record.failure, record),
         generator=collected.facts if collected else None,
         files={},
     )
@@ -204,7 +205,7 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
         CommandRun(
             name=name,
             command=tuple(
-                _without_paths(_SECRET.sub(r"\1=***", word), record) for word in process.command
+                without_paths(_SECRET.sub(r"\1=***", word), record) for word in process.command
             ),
             exit_code=process.exit_code,
         )
@@ -212,12 +213,13 @@ def _commands(record: TrialRecord) -> tuple[CommandRun, ...]:
     )
 
 
-def _without_paths(text: str, record: TrialRecord) -> str:
-    """Return the text without this checkout's place on disk, the home folder and other machines."""
+def without_paths(text: str, record: TrialRecord) -> str:
+    """Return the text without places on disk (checkout, temporary files, home) and hosts."""
     places = (
         (record.stack.folder, "<session>"),
         ((record.root / "stack" / "target").resolve(), "./stack/target"),  # it may be a link
         (record.root, "."),
+        (Path(tempfile.gettempdir()), "/tmp"),
         (Path.home(), "~"),
     )
     for path, word in places:

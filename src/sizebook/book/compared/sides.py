@@ -14,11 +14,12 @@ from sizebook.book.compared.published import (
     read_newest,
 )
 from sizebook.book.compared.trials import Trials, read_trials
-from sizebook.book.crate.received import is_crate_archive, unpack_crate
+from sizebook.book.crate.received import unpack_crate
 from sizebook.book.crate.rules import is_crate
 from sizebook.model.errors import UsageError
 from sizebook.store import Project
 from sizebook.store.plain_files import need_plain
+from sizebook.store.received import is_archive
 
 OWN = "own"
 PUBLISHED = "published"
@@ -58,7 +59,7 @@ def open_side(name: str, project: Project | None, into: Path) -> Side:
     if path.is_dir():
         return _folder(path.resolve(), path.name or str(path), into)
     need_plain(path, "a crate")
-    if not is_crate_archive(path):
+    if not is_archive(path):
         raise UsageError(
             found=f"{path.name}, a file that is no archive of a run (results of other tools cannot "
             "be compared)",
