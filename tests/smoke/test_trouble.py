@@ -170,18 +170,27 @@ def test_a_killed_chapter_run_goes_on_where_it_stopped(copied_project):
     assert len(measured_keys) == len(set(measured_keys))
 
 
-def test_a_node_that_dies_is_a_failed_trial_with_the_reason(copied_project):
-    """kill -9 of the app in the middle of a trial: a bundle that says so, exit code 1."""
-    out = copied_project.root / "data" / "killed"
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("refstack.role", "app-1 ended with -9"),
+        ("bin/postgres", "database-1 ended with -9"),
+        ("sizebook.load.generator", "a generator that ended by itself (exit code -9)"),
+    ],
+    ids=["node", "database", "generator"],
+)
+def test_what_dies_within_a_trial_fails_it_with_the_reason(copied_project, part, words):
+    """kill -9 in the middle of a trial: a bundle that says so, exit code 1, nothing running."""
+    out = copied_project.root / "data" / f"killed-{part.rpartition('/')[2]}"
     process, family = start_run(copied_project, *LONG, "--out", str(out), "--json")
-    node = next(p for p in family if "refstack.role" in " ".join(_command(p)))
-    node.kill()
+    next(p for p in family if part in " ".join(_command(p))).kill()
     printed, said = process.communicate(timeout=HANGS_S)
     assert process.returncode == 1, said
     report = json.loads(printed)
     assert report["outcome"] == "failed"
-    assert "app-1 ended with -9" in report["failure"]
+    assert words in report["failure"]
     assert report["verdict"] == "failed"
+    assert "Traceback" not in said
     assert still_alive(family) == []
     verify_bundle(open_bundle(next(iter(find_bundles(out)))))
 
