@@ -59,7 +59,7 @@ CARRIERS = {
 
 
 def damaged(seed):
-    """Return bytes and numbers changed at random, lines shuffled."""
+    """Return bytes and numbers changed at random."""
     chance = random.Random(seed)
     name = chance.choice(["g1-17", "zgc-25", "genshen-25", "serial-25"])
     raw = bytearray(witness.recorded(name).raw[:40_000])
@@ -68,9 +68,13 @@ def damaged(seed):
         raw[place : place + chance.randrange(3)] = chance.choice(
             [b"", b"9" * 25, b"\n", b"(", b")", b"-", b"\xff\xfe", b"GC(7) ", b"->", b"M", b"["]
         )
-    rows = bytes(raw).splitlines(keepends=True)
-    if chance.random() < 0.5:
-        chance.shuffle(rows)
+    return bytes(raw)
+
+
+def shuffled(seed):
+    """Return lines in no order, which nobody can put in one where runs or damages are several."""
+    rows = damaged(seed).splitlines(keepends=True)
+    random.Random(seed).shuffle(rows)
     return b"".join(rows)
 
 
@@ -100,7 +104,7 @@ def carried(seed):
     return "\n".join(rows).encode(chance.choice(["utf-8", "utf-16"]))
 
 
-KINDS = {"damaged": damaged, "carried": carried}
+KINDS = {"damaged": damaged, "shuffled": shuffled, "carried": carried}
 
 
 def check(raw):

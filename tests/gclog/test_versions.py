@@ -5,9 +5,10 @@ is read here (``gc/shared/gcTraceTime``, ``genCollectedHeap.cpp``, ``gc/g1``, ``
 ``gc/shenandoah``; safepoints: ``services/runtimeService.cpp``, from Java 13 ``safepoint.cpp``).
 Lines marked "recorded" stood in logs that others published: Java 9 with G1 in
 chbatey/java9-gc-log-parser (``gc-ga.log``, of which all 120 pauses are read), Java 14 with G1 and
-its restarts in microsoft/gctoolkit-testdata, Shenandoah of Java 12 in mgm3746/garbagecat. CMS also
-as printed at herongyang.com/Java-GC. Not held against a log: CMS of Java 9 and 10, ZGC and
-Shenandoah of Java 14 to 16.
+its restarts in microsoft/gctoolkit-testdata, Shenandoah in mgm3746/garbagecat, whose samples
+do not say which version wrote them: their words are those of Java 12 and 13. CMS also as printed at
+herongyang.com/Java-GC. Not held against a log: CMS of Java 9 and 10, ZGC and Shenandoah of Java 14
+to 16.
 """
 
 import pytest
@@ -111,8 +112,8 @@ def test_what_shenandoah_could_not_allocate(said, size):
     assert summarise(log).largest_request_bytes == size
 
 
-def test_a_cycle_of_shenandoah_in_java_12_and_13():
-    """Recorded names with what they process; Final Evac is a pause of these versions."""
+def test_a_cycle_of_shenandoah_with_final_evac():
+    """Recorded names with what they process; Final Evac is a pause in Java 12 and 13."""
     log = read(
         "Using Shenandoah",
         "Trigger: Explicit GC request (System.gc())",

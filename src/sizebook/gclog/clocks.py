@@ -23,6 +23,12 @@ def ticks(clocks: Sequence[Sequence[str]]) -> pl.Expr:
     )
 
 
+def absolute() -> pl.Expr:
+    """Return seconds since 1970 of each line, null where none of its clocks counts them."""
+    ms = pl.when(pl.col("ms") > _EPOCH_MS).then(pl.col("ms"))
+    return pl.coalesce("wall", ms).cast(pl.Float64) / 1e3
+
+
 def _by_clock(clocks: Sequence[Sequence[str]], *values: pl.Expr) -> pl.Expr:
     found = pl.lit(None, dtype=pl.Float64)
     for clock, value in zip(CLOCKS, values, strict=True):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sizebook.gclog.clocks import ticks, timed
+from sizebook.gclog.clocks import absolute, ticks, timed
 from sizebook.gclog.errors import GcLogError
 from sizebook.gclog.ordering import in_clock_order
-from sizebook.gclog.pieces import Runs, most_of, runs_of
+from sizebook.gclog.pieces import RESTS, Runs, most_of, runs_of
 
 # Each of these comes once in a JVM's start, in an order that depends on collector and version.
 _BEGIN = (
@@ -28,6 +28,11 @@ _IN_ORDER = (
     r"^GC\(([0-9]{1,9})\) (?:Pause (?:Young|Mixed)|(?:[yY]: )?(?:Minor|Garbage) "
     r"|Concurrent reset)"
 )
+# Steps each of which has its own collections in the order of their numbers.
+_SERIAL = (
+    r"^GC\([0-9]{1,9}\) (?:[A-Za-z]: )?(?:(Pause Full|Major)|Concurrent (?:Mark |Undo )?(Cycle))"
+)
+_ENDS = r"(?:[0-9]m?s|->.*)$"
 _MOST_WORDS = 24
 # Times of day, dates and months, which vary in what is put before the lines of one JVM.
 _TIMES = (
@@ -67,7 +72,10 @@ def in_runs(
         t=ticks(clocks).forward_fill(),
         number=message.str.extract(_NUMBER).cast(pl.Int64),
         order=message.str.extract(_IN_ORDER).cast(pl.Int64),
-        begin=pl.when(pl.col("line") > 0).then(message.str.extract(_BEGIN)),
+        begin=pl.when(pl.col("line") > 0).then(message.str.extract(_BEGIN).str.extract(r"^(\w+)")),
+        step=pl.when(pl.col("line") > 0).then(_step(message)),
+        ends=message.str.contains(_ENDS),
+        absolute=absolute(),
     )
     parts, names = [], dict[int, str]()
     for name, own, run in _streams(rows):
@@ -77,6 +85,19 @@ def in_runs(
     return told.filter(pl.col("line") > 0).select(
         "at_s", "at_ns", "run", "line", "message"
     ), _spans(told, names)
+
+
+def _step(message: pl.Expr) -> pl.Expr:
+    """Return of which step with collections one after another a line is; null of no such one."""
+    rests = message.str.contains(r"^GC\([0-9]+\) Concurrent reset")
+    serial = pl.coalesce(message.str.extract(_SERIAL, 1), message.str.extract(_SERIAL, 2))
+    return (
+        pl.when(rests)
+        .then(pl.lit(RESTS))
+        .when(message.str.contains(_IN_ORDER))
+        .then(pl.lit("young"))
+        .otherwise(serial)
+    )
 
 
 def _streams(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
@@ -98,7 +119,7 @@ def _streams(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.Series]
         named = rows.with_columns(jvm=key).partition_by("jvm", as_dict=True, maintain_order=True)
         apart = [(str(name), own.drop("jvm"), runs_of(own)) for (name,), own in named.items()]
         cost = sum(one.breaks for _, _, one in apart), count
-        mixed = any(one.mixed_at for _, _, one in apart)
+        mixed = any(one.mixed_at or one.unclear for _, _, one in apart)
         if not mixed and cost[0] < found.breaks and (best is None or cost < best):
             best, chosen = cost, apart
     if chosen:
@@ -112,6 +133,13 @@ def _streams(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.Series]
             expected="the log of one JVM, or lines that name theirs",
             next_step="let each JVM write a file of its own, or its number into each line: "
             "-Xlog:gc*:file=gc.log:uptime,pid,level,tags",
+        )
+    if found.unclear:
+        raise GcLogError(
+            found=found.unclear,
+            expected="runs of a JVM whose pieces fit each other in one way",
+            next_step="give the files in the order in which they were written, or those of one "
+            "run alone; times of day tell runs apart: -Xlog:gc*:file=gc.log:time,uptime,level,tags",
         )
     yield "", rows.with_columns(place=found.place).sort("place").drop("place"), found.sorted
 
