@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sizebook.load import declared
 from sizebook.load.declared import read_declared
 from sizebook.load.settings import Setting
 from sizebook.store import find_project
@@ -99,3 +100,18 @@ def test_a_number_is_none_below_its_least(
 ) -> None:
     """Sizes, counts and seconds cannot be negative, unless the file says so."""
     assert setting.expected(value) == expected
+
+
+def test_a_text_is_taken_apart_once_and_another_one_anew(tmp_path, monkeypatch) -> None:
+    """However often designs ask; a file that was edited is another text."""
+    parsed: list[bytes] = []
+    parse = declared.ast.parse
+    monkeypatch.setattr(declared.ast, "parse", lambda text: parsed.append(text) or parse(text))
+    text = "class Once(User):\n    settings = {'think_s': Setting(%s)}  # asked for several times\n"
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(text % 3)
+    found = [read_declared(tmp_path / name) for name in ("one.py", "two.py", "one.py")]
+    assert [each["think_s"].default for each in found] == [3, 3, 3]
+    (tmp_path / "one.py").write_text(text % 4)
+    assert read_declared(tmp_path / "one.py")["think_s"].default == 4
+    assert parsed == [(text % 3).encode(), (text % 4).encode()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def checking(treat: Treat, locustfiles: Path) -> Treat:
     """
 
     @cache
-    def declared(locustfile: str) -> dict[str, Setting] | None:
+    def declared(locustfile: str) -> Mapping[str, Setting] | None:
         path = locustfiles / locustfile  # a run says what to do about one that is not there
         return read_declared(path) if path.is_file() else None
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sizebook.load.settings import Setting
@@ -29,14 +31,20 @@ class _ComputedError(Exception):
     """Says that a value is not written out."""
 
 
-def read_declared(locustfile: Path) -> dict[str, Setting] | None:
+def read_declared(locustfile: Path) -> Mapping[str, Setting] | None:
     """Return the settings that a locustfile's class declares; None if the text does not tell them.
 
     That is so where no class has settings written out as a mapping, or more than one has. Choices
-    that are computed are left out. Raises OSError.
+    that are computed are left out. A text is taken apart once, however many designs use it. Raises
+    OSError.
     """
+    return _declared(locustfile.read_bytes())
+
+
+@cache
+def _declared(text: bytes) -> Mapping[str, Setting] | None:
     try:
-        module = ast.parse(locustfile.read_bytes())
+        module = ast.parse(text)
     except (SyntaxError, ValueError):  # the generator names the line
         return None
     names = _constants(module)
@@ -44,10 +52,12 @@ def read_declared(locustfile: Path) -> dict[str, Setting] | None:
     if written is None:
         return None
     try:
-        return {
-            _value(key, names): _setting(value, names)
-            for key, value in zip(written.keys, written.values, strict=True)
-        }
+        return MappingProxyType(
+            {
+                _value(key, names): _setting(value, names)
+                for key, value in zip(written.keys, written.values, strict=True)
+            }
+        )
     except (_ComputedError, TypeError, ValueError):
         return None
 
