@@ -36,6 +36,7 @@ FIRST = (
 LONG, LONG_S = ("smoke", "java"), 4500
 """Folders, and what one of their tests may take with what it starts from."""
 SLOWEST = 20
+CPU_S = pytest.StashKey[float]()
 LAST_LINES = 12
 """Of a failure, told at once; all of it stands at the end."""
 
@@ -85,16 +86,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[bool | None]:
+    """Note when a test began, in CPU time, that of ended processes included."""
+    item.stash[CPU_S] = sum(os.times()[:4])
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
-    """Note with each test the CPU time that it took, that of ended processes included."""
-    now = sum(os.times()[:4])
-    if call.when == "setup":
-        began = getattr(item.config, "_cpu_s", now)
-        item.user_properties.append(("began_cpu_s", began))
-    elif call.when == "teardown":
-        began = dict(item.user_properties)["began_cpu_s"]
-        item.user_properties.append(("cpu_s", round(now - float(str(began)), 3)))
-        item.config._cpu_s = now  # type: ignore[attr-defined]
+    """Note with each test the CPU time that it took, with what it started from."""
+    if call.when == "teardown":
+        used = sum(os.times()[:4]) - item.stash[CPU_S]
+        item.user_properties.append(("cpu_s", round(used, 3)))
     return (yield)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sizebook.book.records import read_records
 from sizebook.model.errors import UserError
-from sizebook.report.page import METADATA_KEY
+from sizebook.report.showing import METADATA_KEY
 
 GOOD = {"kind": "value", "key": "rate", "value": 7}
 

@@ -17,8 +17,10 @@ from sizebook.lab import (
     missing_of_links,
 )
 from sizebook.lab.chapter_lab import planning_only
-from sizebook.model.errors import UsageError
-from sizebook.store import Project
+from sizebook.lab.equipment import tried_modes
+from sizebook.lab.modes import find_modes_here
+from sizebook.model.errors import MeasurementLockedError, UsageError
+from sizebook.store import Project, measurement_lock
 
 
 @pytest.fixture
@@ -123,3 +125,13 @@ def test_a_plan_makes_no_interfaces_to_find_out_about_links(
     with planning_only() as assumed:
         assert missing_of_links(lab_of(project, "measure")) == {}
         assert "links between hosts work" in assumed
+
+
+def test_a_mode_is_not_lacking_because_another_measurement_runs(project: Project) -> None:
+    """A page would say so for good; whoever only asks is told what was tried."""
+    with (
+        measurement_lock("a test", project.state),
+        pytest.raises(MeasurementLockedError, match="a test"),
+    ):
+        find_modes_here(project, ("container",))
+    assert {one.reason for one in tried_modes(project, "busy", "wait")} == {"busy"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sizebook.model.errors import UserError
-from sizebook.report.page import METADATA_KEY
+from sizebook.report.showing import METADATA_KEY
 from sizebook.store.plain_files import read_plain
 
 MOST_BYTES = 256 * 2**20

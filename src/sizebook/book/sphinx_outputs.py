@@ -28,7 +28,7 @@ from sizebook.book.sphinx_nodes import (
 )
 from sizebook.model.errors import UserError
 from sizebook.report.chart import MIME
-from sizebook.report.page import METADATA_KEY
+from sizebook.report.showing import METADATA_KEY
 
 LOG = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ import typer
 
 from sizebook.cli.inventories import INVENTORY, as_json_row, as_row, look_at_machines
 from sizebook.cli.output import print_json, print_table, say
+from sizebook.model.errors import MeasurementLockedError
 from sizebook.store import find_project
 
 
@@ -22,12 +23,15 @@ def doctor(
     everything required is there, 1 if not.
     """
     from sizebook.hosts.machine import local_facts
-    from sizebook.lab.equipment import examine, examine_modes
+    from sizebook.lab.equipment import examine, examine_modes, tried_modes
 
     project = find_project()
     found = look_at_machines(project, inventory)  # first: a wrong file is told at once
     items = examine(project)
-    modes = examine_modes(project)
+    try:
+        modes = examine_modes(project)
+    except MeasurementLockedError as error:
+        modes = tried_modes(project, f"not tried: {error.found}", "wait until it ends")
     machine = local_facts()
     ready = all(item.ok for item in items if item.required) and not any(
         one.problems for one in found

@@ -58,8 +58,9 @@ def examine_modes(
 ) -> tuple[FoundMode, ...]:
     """Return which of the wanted modes (None: of all) this machine can have, each as it was tried.
 
-    A trial takes seconds to a minute and is done once on a machine; while another measurement runs,
-    none is. A project without the reference stack is shown the modes that it has tried.
+    A trial takes seconds to a minute and is done once on a machine. A project without the reference
+    stack is shown the modes that it has tried. Raises MeasurementLockedError where one must be
+    tried and another measurement runs: that it cannot be had is then not known.
     """
     if wanted is None and not has_stack(project):
         return tuple(known_modes(project.state).values())
@@ -74,35 +75,33 @@ def examine_modes(
     def image() -> AppImage:
         return build_image(ImagePlan(mount_points=(scratch,)), project.state)
 
-    try:
-        with measurement_lock("looking for virtualization modes", project.state):
-            scratch.mkdir(parents=True, exist_ok=True)
-            guard = Guard(project.state / "guard")
-            try:
-                local = LocalHost(guard)
-                return find_modes(
-                    image,
-                    scratch=scratch,
-                    state=project.state,
-                    local=local,
-                    guard=guard,
-                    kinds=kinds,
-                )
-            finally:
-                guard.close()
-    except MeasurementLockedError as error:
-        untried = f"not tried: {error.found}"
-        return tuple(
-            known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, "wait")
-            for kind in kinds
-        )
+    with measurement_lock("looking for virtualization modes", project.state):
+        scratch.mkdir(parents=True, exist_ok=True)
+        guard = Guard(project.state / "guard")
+        try:
+            local = LocalHost(guard)
+            return find_modes(
+                image,
+                scratch=scratch,
+                state=project.state,
+                local=local,
+                guard=guard,
+                kinds=kinds,
+            )
+        finally:
+            guard.close()
 
 
-def tried_modes(project: Project) -> tuple[FoundMode, ...]:
-    """Return all modes as far as this machine has tried them; nothing is tried now."""
+def tried_modes(
+    project: Project, untried: str = "not tried yet", next_step: str = "sizebook doctor"
+) -> tuple[FoundMode, ...]:
+    """Return all modes as far as this machine has tried them; nothing is tried now.
+
+    Others have ``untried`` as the reason, and what to do then.
+    """
     known = known_modes(project.state)
     return tuple(
-        known.get(kind.mode) or FoundMode(kind.mode, kind.title, "not tried yet", "sizebook doctor")
+        known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, next_step)
         for kind in mode_kinds(project.state)
     )
 

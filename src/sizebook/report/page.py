@@ -23,11 +23,11 @@ from sizebook.report.evidence import (
     make_evidence,
 )
 from sizebook.report.reported_files import evidence_files
-from sizebook.report.showing import METADATA_KEY, checked_key, is_unseen, show
+from sizebook.report.showing import checked_key, is_unseen, show
 from sizebook.stats.noise import NoiseFloor
 from sizebook.store import Project
 
-__all__ = ["METADATA_KEY", "EvidenceSource", "Page"]
+__all__ = ["EvidenceSource", "Page"]
 
 Behind = Trials | Iterable[Trials]
 """The trials that a result was made from: those of one design, or of several."""

@@ -15,7 +15,7 @@ from sizebook.book.audit.outputs import Output, read_notebook, source_of, tags_o
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import INJECTED, STAMP, hash_cells
 from sizebook.report.chart import MIME
-from sizebook.report.page import METADATA_KEY
+from sizebook.report.showing import METADATA_KEY
 
 _TEXT = "text/plain"
 _SHOWN_AS = {

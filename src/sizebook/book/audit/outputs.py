@@ -13,7 +13,7 @@ from sizebook.book.audit.findings import Item, Kind
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.notebooks import STAMP, hash_cells
 from sizebook.book.records import MOST_BYTES
-from sizebook.report.page import METADATA_KEY
+from sizebook.report.showing import METADATA_KEY
 from sizebook.store.plain_files import read_plain
 from sizebook.store.strict_json import parse_json
 
