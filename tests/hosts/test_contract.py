@@ -278,15 +278,15 @@ def test_its_clock_is_known(host):
         assert abs(clock.monotonic_ns) <= clock.uncertainty_ns
 
 
-def test_a_fifth_of_a_cpu_is_a_fifth(host, ground):
+def test_a_twentieth_of_a_cpu_is_a_twentieth(host, ground):
     """The limit holds for all of the host together, and its group says that it was stopped.
 
-    It is so low that it is reached beside other tests as well.
+    It is so low that it is reached beside thirty programs that want the CPUs, too.
     """
-    host.set_limits(0.2, None, ())
+    host.set_limits(0.05, None, ())
     try:
         before, begin = host.outside(), time.monotonic()
-        assert ground.run(host, FORKS + BURN.format(0.15) + WAITS)[0] == 0
+        assert ground.run(host, FORKS + BURN.format(0.05) + WAITS)[0] == 0
         seconds, after = time.monotonic() - begin, host.outside()
     finally:
         host.set_limits(None, None, ())
@@ -294,8 +294,8 @@ def test_a_fifth_of_a_cpu_is_a_fifth(host, ground):
     assert after.throttled_periods > before.throttled_periods
     assert after.throttled_s > before.throttled_s
     # A kernel of its own takes time in which it was stopped for time of the process that runs.
-    least = 0.1 if host.mode in OWN_KERNEL else 0.55
-    assert least < used < 0.3 * seconds
+    least = 0.03 if host.mode in OWN_KERNEL else 0.18
+    assert least < used < 0.15 * seconds  # each CPU takes its share of a period in slices of 5 ms
 
 
 def group_names(group):

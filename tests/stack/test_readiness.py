@@ -9,11 +9,19 @@ from sizebook.hosts import Guard, LocalHost
 from sizebook.model.errors import TrialError
 from sizebook.stack import readiness
 from sizebook.stack.nodes import Node
+from sizebook.store.lock import NOT_ALONE
 
 
-@pytest.mark.parametrize(("cpus", "nodes", "expected"), [(1, 3, 0.6), (2, 3, 0.3), (4, 3, 0.2)])
-def test_nodes_that_share_a_cpu_have_more_time(cpus, nodes, expected, tmp_path, monkeypatch):
-    """What one node may take it may take for each turn of those that start at once."""
+@pytest.mark.parametrize(
+    ("cpus", "nodes", "alone", "expected"),
+    [(1, 3, True, 0.6), (2, 3, True, 0.3), (4, 3, True, 0.2), (4, 3, False, 1.0)],
+)
+def test_nodes_that_share_a_cpu_have_more_time(cpus, nodes, alone, expected, tmp_path, monkeypatch):
+    """What one node may take it may take for each turn of those that start at once.
+
+    Where others measure meanwhile, as in these tests, it may take five times as long.
+    """
+    monkeypatch.setenv(NOT_ALONE, "" if alone else "1")
     monkeypatch.setattr(readiness, "_READY_TIMEOUT_S", 0.2)
     monkeypatch.setattr(readiness.psutil, "cpu_count", lambda: cpus)
     guard = Guard(tmp_path / "guard")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -49,6 +50,7 @@ def _cpu_model() -> str:
     return platform.processor() or "unknown"
 
 
+@cache
 def _virtualization() -> str:
     detect = shutil.which("systemd-detect-virt")
     if detect is None:

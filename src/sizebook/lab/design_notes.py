@@ -17,7 +17,7 @@ from typing import Any
 from sizebook.lab.planning import Session
 from sizebook.lab.search import SearchSession
 from sizebook.model.records import Scalar
-from sizebook.model.trial import TrialSpec
+from sizebook.model.trial import Identity, TrialSpec
 from sizebook.store import Bundle
 
 NOTES = "SIZEBOOK_DESIGN_NOTES"
@@ -26,9 +26,6 @@ _LAST_BITS = 1e-9
 """Share by which a rate may differ that a design computes from what earlier trials found."""
 _OF_THE_PLACE = {"host", "hosts", "cpus", "given", "links"}
 """What an inventory decides of a deployment, or of a load."""
-
-Identity = tuple[str, str, tuple[tuple[str, Scalar], ...], int]
-"""Experiment, purpose, treatment, block."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +55,6 @@ class MissingTrial:
 Note = OtherSpec | MissingTrial
 
 
-def identity(spec: TrialSpec) -> Identity:
-    """Return what makes two bundles measurements of the same trial."""
-    return spec.experiment, spec.purpose, tuple(sorted(spec.treatment.items())), spec.replicate
-
-
 def write_notes(sessions: Iterable[Session], bundles: Iterable[Bundle]) -> None:
     """Write what a replay's designs say of its bundles, if the audit asked for it.
 
@@ -72,7 +64,7 @@ def write_notes(sessions: Iterable[Session], bundles: Iterable[Bundle]) -> None:
     if not path:
         return
     due = list(sessions)
-    found = {identity(bundle.record.trial): bundle for bundle in bundles}
+    found = {bundle.record.trial.identity: bundle for bundle in bundles}
     notes: list[Note] = [*_others(due, found), *_missing(due, found)]
     with Path(path).open("a", encoding="utf-8") as stream:
         stream.writelines(json.dumps(asdict(note)) + "\n" for note in notes)
@@ -138,7 +130,7 @@ def _others(due: Iterable[Session], found: Mapping[Identity, Bundle]) -> Iterato
     searches = [session for session in due if isinstance(session, SearchSession)]
     for session in due:
         for spec in (*session.conditioning[:1], *session.trials):
-            planned.setdefault(identity(spec), spec)
+            planned.setdefault(spec.identity, spec)
     for key, bundle in found.items():
         recorded = bundle.record.trial
         known = (planned.get(key), *(session.spec_of(recorded) for session in searches))
@@ -152,7 +144,7 @@ def _others(due: Iterable[Session], found: Mapping[Identity, Bundle]) -> Iterato
 def _missing(due: Iterable[Session], found: Mapping[Identity, Bundle]) -> Iterator[MissingTrial]:
     there = {experiment for experiment, *_ in found}
     for session in due:
-        known = session.collect(lambda spec: found.get(identity(spec)))
+        known = session.collect(lambda spec: found.get(spec.identity))
         for spec in session.remaining(known):
             yield MissingTrial(
                 spec.experiment,

@@ -51,6 +51,7 @@ class Archive:
         for bundle in bundles:
             self._alike[_key_without_data(bundle)].append(bundle)
         self._attempts = Counter(bundle.record.key for bundle in bundles)
+        self._measured = {bundle.record.trial.identity for bundle in bundles}
 
     def key(self, spec: TrialSpec) -> str:
         """Return the cache key of a trial on this machine with the present sources.
@@ -101,6 +102,8 @@ class Archive:
         return fitting[0] if fitting else None
 
     def _fitting(self, spec: TrialSpec) -> list[Bundle]:
+        if spec.identity not in self._measured:  # spares the key, which is computed from all of it
+            return []
         alike = self._alike.get(cache_key(spec, present_fingerprints(self._project, spec)), ())
         return [bundle for bundle in alike if has_present_data(self._project, bundle)]
 
@@ -127,7 +130,7 @@ class Archive:
                 expected="bundles of that chapter and profile",
                 next_step="choose another source or profile, or measure",
             )
-        newest = newest_of(sorted(chosen, key=_started), _identity)
+        newest = newest_of(sorted(chosen, key=_started), lambda one: one.record.trial.identity)
         if taken_as_measured():
             return tuple(Trial(bundle) for bundle in newest)
         return tuple(mark_trial(self._project, bundle) for bundle in newest)
@@ -268,10 +271,3 @@ def readable_bundles(folder: Path) -> list[Bundle]:
 
 def _started(bundle: Bundle) -> str:
     return bundle.record.execution.started_utc
-
-
-def _identity(bundle: Bundle) -> str:
-    """Return what makes two bundles measurements of the same treatment and replicate."""
-    spec = bundle.record.trial
-    levels = sorted(spec.treatment.items())
-    return f"{spec.experiment}/{spec.purpose}/{levels}/{spec.replicate}"

@@ -127,6 +127,15 @@ Stores = Annotated[
 """A read-only mapping from table to what fills it: the name alone where each leaves one row."""
 
 
+Identity = tuple[str, Purpose, str, int]
+"""Experiment, purpose, levels of the treatment, block."""
+
+
+def levels_of(treatment: Mapping[str, Scalar]) -> str:
+    """Return a treatment as words that tell 1, 1.0 and True apart."""
+    return str(sorted(treatment.items()))
+
+
 class TrialSpec(Record):
     """Everything that was decided before the trial ran. Equal specifications are replicates'
     sisters only if they differ in ``replicate``; otherwise they are the same trial."""
@@ -156,6 +165,11 @@ class TrialSpec(Record):
     as it says."""
     stored_within_s: Annotated[float, Field(gt=0)] = 30.0
     """Longest wait, after the load, for rows that are stored later than they are acknowledged."""
+
+    @property
+    def identity(self) -> Identity:
+        """Return what makes two trials of a chapter measurements of the same one."""
+        return self.experiment, self.purpose, levels_of(self.treatment), self.replicate
 
     @model_validator(mode="after")
     def _names_each_exhaustible_node_once(self) -> Self:

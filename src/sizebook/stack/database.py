@@ -17,10 +17,13 @@ from sizebook.model.errors import TrialError
 from sizebook.stack import postgres
 from sizebook.stack.build import StackBuild
 from sizebook.stack.jvms import choose_jvm
+from sizebook.store.lock import patience
 
 _LAYOUT = 4
 """Of a template; a new number makes templates anew."""
 _MAKING = ".making-"
+_DONE_WITHIN_S = 120.0
+"""A new cluster, and its rows."""
 
 
 class Databases:
@@ -95,7 +98,9 @@ class Databases:
         )
         try:
             see = "run 'sizebook stack up' and see its log"
-            expect_success(loader, 120.0, f"{role.flights} flights in the database", see)
+            expect_success(
+                loader, patience() * _DONE_WITHIN_S, f"{role.flights} flights in the database", see
+            )
         finally:
             host.stop(loader)
 
@@ -147,7 +152,7 @@ def init_cluster(binaries: postgres.PostgresBinaries, data: Path, host: Host) ->
     )
     try:
         see = "see 'sizebook doctor' for PostgreSQL, and whether the disk has room"
-        expect_success(init, 120.0, "a new database cluster", see)
+        expect_success(init, patience() * _DONE_WITHIN_S, "a new database cluster", see)
     finally:
         host.stop(init)
 

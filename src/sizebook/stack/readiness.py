@@ -13,6 +13,7 @@ from sizebook.model.deployment import LOCAL, Deployment, Mode, ServerRole
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.stack.endings import NodeEndedError, ending_of
 from sizebook.stack.nodes import Node
+from sizebook.store.lock import patience
 
 NATIVE_MIB = 220
 """What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
@@ -67,7 +68,7 @@ def wait_ready(nodes: Sequence[Node]) -> None:
     """
     waiting, unheld = list(nodes), list(nodes)
     cpus = min(psutil.cpu_count() or 1, find_allowed().cpus or math.inf)
-    turns = max(1.0, len(nodes) / cpus)
+    turns = patience() * max(1.0, len(nodes) / cpus)
     while waiting:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):

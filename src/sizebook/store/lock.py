@@ -27,12 +27,18 @@ NOT_ALONE = "SIZEBOOK_NOT_ALONE"
 """Environment variable by which a measurement does without having the machine to itself."""
 ALONE = "alone"
 """Fact of a trial's record: false where other measurements may have run; else it is not there."""
+_BESIDE_OTHERS = 5.0
 _NAMESPACES = Path("/proc/self/ns")
 _KINDS = ("time", "user")
 """The first that the kernel has: container programs leave the time alone, and often the users."""
 _LOCKS = Path("/proc/locks")
 _MARK = "/memfd:sizebook: "
 _MOST_WORDS = 200
+
+
+def patience() -> float:
+    """Return how often the usual time a start may take: more where others measure meanwhile."""
+    return _BESIDE_OTHERS if os.environ.get(NOT_ALONE) else 1.0
 
 
 def machine_wide() -> Path:

@@ -12,9 +12,10 @@ from pathlib import Path
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, parameters_of
-from sizebook.lab.design_notes import NOTES, MissingTrial, Note, OtherSpec, identity, read_notes
+from sizebook.lab.design_notes import NOTES, MissingTrial, Note, OtherSpec, read_notes
 from sizebook.lab.placement import AS_PLACED, placed_as
 from sizebook.model.bundle import USABLE_MEMORY_MIB
+from sizebook.model.trial import levels_of
 from sizebook.store import Bundle
 
 _SUFFIX = ".designs"
@@ -67,7 +68,7 @@ def audit_treatments(
     result cites is there all the same.
     """
     there = {
-        (record.chapter, record.profile, identity(record))
+        (record.chapter, record.profile, record.identity)
         for group in bundles.values()
         for each in group
         for record in (each.bundle.record.trial,)
@@ -77,8 +78,7 @@ def audit_treatments(
         if isinstance(note, OtherSpec):
             _report_other(page, note, bundles, report)
             continue
-        levels = tuple(sorted(note.treatment.items()))
-        key = note.experiment, "measured", levels, note.replicate
+        key = note.experiment, "measured", levels_of(note.treatment), note.replicate
         if (page.file.chapter, parameters_of(page).get("profile"), key) not in there:
             missing.setdefault(note.experiment, []).append(note)
     for experiment, lacking in missing.items():
