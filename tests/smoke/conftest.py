@@ -1,5 +1,6 @@
 """A copy of the project in which chapters are measured, so that tests leave nothing behind."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -48,6 +49,10 @@ class Copy:
         return self.root / "book" / "chapters" / f"{chapter}.ipynb"
 
 
+TRIED_MODES = ".sizebook/hosts/modes-*.json"
+"""What was found of the modes that a copy has tried; only one measurement at a time may try."""
+
+
 def runs_of(chapters):
     """Return which chapters are run together: those that others read, then groups by size.
 
@@ -93,9 +98,11 @@ class Measured(Copy):
         with ThreadPoolExecutor(2) as pool:
             for done in pool.map(run_what_waits, (self, beside)):
                 self.first_runs += done
-        (self.root / ".sizebook" / "hosts").mkdir(exist_ok=True)
-        for tried in (beside.root / ".sizebook" / "hosts").glob("modes-*.json"):
-            shutil.copy(tried, self.root / ".sizebook" / "hosts")
+        for tried in beside.root.glob(TRIED_MODES):
+            own = self.root / tried.relative_to(beside.root)
+            own.parent.mkdir(exist_ok=True)
+            known = json.loads(own.read_text()) if own.is_file() else {}
+            own.write_text(json.dumps(json.loads(tried.read_text()) | known))
         for made in ("data/runs", "book/chapters"):
             shutil.copytree(beside.root / made, self.root / made, dirs_exist_ok=True)
         shutil.rmtree(beside.root)
