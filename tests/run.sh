@@ -25,10 +25,9 @@ case ${1:-} in
     ;;
   '')
     lint
-    # No test judges time, and many wait for what others compute: two processes a CPU, of which the
-    # one that measures the chapters starts a second.
+    # No test judges time, and many wait for what others compute: two processes a CPU.
     step "all tests: harness, stack, chapters, book, and the stack's own in Java"
-    exec "$bin/python" -m pytest -n "${WORKERS:-$((2 * $(nproc) - 1))}"
+    exec "$bin/python" -m pytest -n "${WORKERS:-$((2 * $(nproc)))}"
     ;;
   *)
     step "pytest $*"

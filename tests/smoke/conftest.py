@@ -1,18 +1,14 @@
 """A copy of the project in which chapters are measured, so that tests leave nothing behind."""
 
-import json
 import os
-import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.working_copy import ROOT, copy_project
 
 from sizebook.book.chapters import find_chapters, get_chapter
-from sizebook.lab.calibration import CHAPTER as CALIBRATION
 
 
 class Copy:
@@ -49,28 +45,13 @@ class Copy:
         return self.root / "book" / "chapters" / f"{chapter}.ipynb"
 
 
-TRIED_MODES = ".sizebook/hosts/modes-*.json"
-"""What was found of the modes that a copy has tried; only one measurement at a time may try."""
-
-
-def runs_of(chapters):
-    """Return which chapters are run together: those that others read, then groups by size.
-
-    A group is a chapter that borrows trials, behind those that it borrows from.
-    """
-    lent = {lender for chapter in chapters for lender in chapter.borrows}
-    groups = [[*chapter.borrows, chapter.id] for chapter in chapters if chapter.id not in lent]
-    groups.remove([CALIBRATION])
-    return [[CALIBRATION], *sorted(groups, key=len, reverse=True)]
-
-
 class Measured(Copy):
     """A copy that runs the smoke profile of a chapter when somebody asks for what it left."""
 
     def __init__(self, root):
         super().__init__(root)
-        self.first_runs = []
-        """What running all chapters printed, if they were all run."""
+        self.first_run = None
+        """What running all chapters printed, if they were run in one go."""
         self._measured = set()
         self._chapters = {chapter.id for chapter in find_chapters(root)}
 
@@ -83,33 +64,10 @@ class Measured(Copy):
         return super().page(chapter)
 
     def run_all(self):
-        """Run every chapter once, in this copy and in one beside it: no run uses both CPUs."""
-        if self.first_runs:
-            return
-        first, *groups = runs_of(find_chapters(self.root))
-        self.first_runs.append(self._run(first))
-        beside = Measured(self.root.with_name(f"{self.root.name}-beside"))
-        shutil.copytree(self.root, beside.root, symlinks=True)
-        waiting = iter(groups)
-
-        def run_what_waits(copy):
-            return [copy._run(group) for group in waiting]
-
-        with ThreadPoolExecutor(2) as pool:
-            for done in pool.map(run_what_waits, (self, beside)):
-                self.first_runs += done
-        for tried in beside.root.glob(TRIED_MODES):
-            own = self.root / tried.relative_to(beside.root)
-            own.parent.mkdir(exist_ok=True)
-            known = json.loads(own.read_text()) if own.is_file() else {}
-            own.write_text(json.dumps(json.loads(tried.read_text()) | known))
-        for made in ("data/runs", "book/chapters"):
-            shutil.copytree(beside.root / made, self.root / made, dirs_exist_ok=True)
-        shutil.rmtree(beside.root)
-        self._measured |= self._chapters
-
-    def _run(self, chapters):
-        return self.sizebook("run", *chapters, "--profile", "smoke", check=0, timeout=7200)
+        """Run every chapter in one go, once."""
+        if self.first_run is None:
+            self.first_run = self.sizebook("run", "--profile", "smoke", check=0, timeout=7200)
+            self._measured |= self._chapters
 
     def _measure(self, chapter):
         """Run a chapter, after those whose trials it reads, unless that was done."""
@@ -118,7 +76,7 @@ class Measured(Copy):
         self._measured.add(chapter)
         for lender in get_chapter(self.root, chapter).borrows:
             self._measure(lender)
-        self._run([chapter])
+        self.sizebook("run", chapter, "--profile", "smoke", check=0, timeout=3600)
 
 
 def make_copy(folder: Path, kind=Copy) -> Copy:
@@ -140,7 +98,7 @@ def copied_project(tmp_path_factory):
 def project(request, tmp_path_factory):
     """One copy for all; each chapter is measured when a test asks for it.
 
-    Where a test that will run wants all of them, they are run before it, and nothing twice.
+    Where a test that will run wants all of them, they are run in one go, and nothing twice.
     """
     copy = make_copy(tmp_path_factory.mktemp("project"), Measured)
     if any("whole" in getattr(item, "fixturenames", ()) for item in request.session.items):
