@@ -336,11 +336,19 @@ def away(record: Json) -> None:
     record["trial"]["deployment"]["roles"][0]["host"] = "guest"
 
 
-@pytest.mark.parametrize("change", [ended, cut, away])
+def disturbed(record: Json) -> None:
+    record["trial"]["disturbances"] = [
+        {"action": "page-out", "node": "app-1", "at_s": 1, "for_s": 1}
+    ]
+
+
+@pytest.mark.parametrize("change", [ended, cut, away, disturbed])
 def test_a_trial_that_can_have_failed_is_believed(
     make_bundle: MakeBundle, change: Callable[[Json], None]
 ) -> None:
-    """A process that ended, a load that was cut, a host that may have been lost."""
+    """A process that ended, a load that was cut, a host that may have been lost, and a disturbance:
+    that it cannot be carried out is told when the load is over.
+    """
     bundle = make_bundle(outcome="failed")
     plain = bundle.record.model_dump(mode="json")
     assert list(other_outcome(bundle.record))

@@ -16,6 +16,7 @@ from audited_book import QUICK, audit, bundle_of, change_page, change_record, fo
 from sizebook.book.audit.auditing import Options
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.provenance import History
+from sizebook.lab.placement import AS_PLACED
 from sizebook.model.bundle import BundleRecord
 from sizebook.store import cache_key
 
@@ -261,6 +262,22 @@ def test_each_machine_s_trials_are_compared_with_the_design_there(book: Path) ->
         "deployment.roles[0].heap_mib is 1234, the design says 256"
     }
     assert len(others) == 2
+
+
+def test_a_design_that_one_machine_cannot_have_is_no_replay(book: Path) -> None:
+    """Trials that nothing was compared with are not taken for verified."""
+    with_shares_of_the_machine(book)
+    report = rerun(book)
+    assert "AU305" not in found(report)
+    template = book / "notebooks" / "10-tiny.ipynb"
+    notebook = json.loads(template.read_text())
+    cell = next(each for each in notebook["cells"] if "lab = ChapterLab" in each["source"])
+    refuse = f"assert not os.environ.get({AS_PLACED!r}, '').startswith('[[0], [1], '), 'two CPUs'"
+    cell["source"] = f"import os\n\n{refuse}\n{cell['source']}"
+    template.write_text(json.dumps(notebook))
+    report = rerun(book)
+    [failed] = [one for one in report.findings if one.rule == "AU305-no-replay"]
+    assert "two CPUs" in failed.message
 
 
 def test_a_treatment_that_vanished_is_found(book: Path) -> None:

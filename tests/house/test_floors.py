@@ -140,7 +140,7 @@ def test_starting_takes_no_longer_than_it_must():
 
 
 def test_an_interval_is_computed_without_distribution_objects():
-    """Importing ``scipy.stats`` takes a page longer than anything that most pages compute."""
+    """Importing ``scipy.stats`` takes a page half a second of CPU time."""
     code = (
         "import sys; from sizebook.stats import decisions, intervals, noise; "
         "print(intervals.mean_interval([1, 2, 4]).low < 1, decisions.share_interval(2, 3)[0] > 0, "

@@ -175,8 +175,8 @@ def _choose(method: Method, n: int) -> Method:
 def two_sided_t(level: float, freedom: float) -> float:
     """Return Student's t that a share ``level`` of values lies within, on both sides of zero.
 
-    The functions behind ``scipy.stats`` are taken without it: importing it takes a second and a
-    half of a page's own time.
+    The functions behind ``scipy.stats`` are taken without it: importing it takes a page half a
+    second of CPU time.
     """
     return float(scipy.special.stdtrit(freedom, (1 + level) / 2))
 

@@ -136,7 +136,7 @@ BUNDLE_RULES: tuple[AuditRule, ...] = (
         "A failed trial is in no result: calling one failed hides it. Its record has a reason and "
         "shows no trial that came to its end; one that completed has none and came to its end: its "
         "clocks were read a second time. A load measured to its end fails only with a process that "
-        "ended, a lost host, or a database that was to say what is stored.",
+        "ended, a lost host, a disturbance, or a database that was to say what is stored.",
         MEASURE,
     ),
 )

@@ -1,8 +1,8 @@
 """Whether a trial ended as its record says: one relabelled as failed is missing in every result.
 
 The harness reads a trial's clocks a second time when all of it has succeeded. After a load that was
-measured to its end a trial fails only with a process that ended, a host that was lost, or a
-database that can no longer say what is stored.
+measured to its end a trial fails only with a process that ended, a host that was lost, a
+disturbance that could not be carried out, or a database that can no longer say what is stored.
 """
 
 from __future__ import annotations
@@ -46,4 +46,4 @@ def _measured_to_the_end(record: BundleRecord) -> bool:
 def _may_have_failed_then(record: BundleRecord) -> bool:
     hosts = (*record.trial.deployment.hosts, *record.trial.load.hosts)
     ended = any(each.exit_code is not None for each in record.execution.commands)
-    return ended or bool(hosts) or bool(record.trial.stores)
+    return ended or bool(hosts or record.trial.disturbances or record.trial.stores)

@@ -30,7 +30,7 @@ from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.notebooks import first_words
 from sizebook.lab import calibration
-from sizebook.lab.design_notes import Note, OtherSpec
+from sizebook.lab.design_notes import Note
 from sizebook.lab.measurement_cache import AS_MEASURED
 from sizebook.store import Project, find_bundles
 from sizebook.store.bundles import RECORD
@@ -84,19 +84,20 @@ def replay_page(
                 view = make_view(project, sound, scratch / "view")
             else:  # a page that shows no trials may show the project itself
                 view = _view_of_own(project, sound, scratch) if used else project.root
-            (first, placed), *others = (placements_of(shown) or {"": set()}).items()
-            executed, failure = execute_again(page, chapter, shown, view, scratch, over, first)
-            made = None if failure else read_page(PageFile(page.file.name, executed))
-            notes = () if failure else notes_of(executed, placed)
-            for number, (other, placed) in enumerate(others if not failure else ()):
-                aside = scratch / f"placed-{number}"
-                aside.mkdir()
-                again, failed = execute_again(page, chapter, shown, view, aside, over, other)
-                known = () if failed else notes_of(again, placed)
-                notes += tuple(one for one in known if isinstance(one, OtherSpec))
+            made, notes = None, list[Note]()
+            for number, (placement, placed) in enumerate(placements_of(shown).items()):
+                own_scratch = scratch / f"placed-{number}"
+                own_scratch.mkdir()
+                executed, failure = execute_again(
+                    page, chapter, shown, view, own_scratch, over, placement
+                )
+                if failure:  # also where it is that of one machine only: its trials are unknown
+                    return Replay(None, failure, frozenset(lacking))
+                made = made or read_page(PageFile(page.file.name, executed))
+                notes += [one for one in notes_of(executed, placed) if one not in notes]
     except OSError as error:
         return Replay(None, cannot_write(error), frozenset(lacking))
-    return Replay(made, failure or "", frozenset(lacking), notes)
+    return Replay(made, "", frozenset(lacking), tuple(notes))
 
 
 def compare_replay(page: ExecutedPage, again: Replay, report: AuditReport, *, own: bool) -> None:
@@ -137,7 +138,7 @@ def execute_again(
     parameters = {name: value for name, value in given.items() if name in names}
     environment = {"SIZEBOOK_ROOT": str(root), "SIZEBOOK_COMMIT": RENEWED}
     if placement is None:
-        placement = next(iter(placements_of(shown)), "")
+        placement = next(iter(placements_of(shown)))
     environment |= as_designed(placement, output)
     if parameters.get("source") == "measure":
         environment[AS_MEASURED] = "1"

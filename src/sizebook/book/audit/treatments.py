@@ -25,7 +25,7 @@ _MOST_LISTED = 4
 def placements_of(shown: Iterable[AuditedBundle]) -> dict[str, set[str]]:
     """Return how the machines placed the trials that they measured, with their bundles' ids.
 
-    Each is a value of ``AS_PLACED``, empty where the trials name no CPUs; the first is that of the
+    Each is a value of ``AS_PLACED``, empty where no trial names CPUs; the first is that of the
     newest bundle's machine.
     """
     machines: dict[str, list[Bundle]] = {}
@@ -39,7 +39,7 @@ def placements_of(shown: Iterable[AuditedBundle]) -> dict[str, set[str]]:
         placement = placed_as((bundle.record.trial for bundle in measured), int(usable))
         words = placement.as_words() if placement is not None else ""
         placements.setdefault(words, set()).update(bundle.id for bundle in measured)
-    return placements
+    return placements or {"": set()}
 
 
 def as_designed(placement: str, executed: Path) -> dict[str, str]:
