@@ -191,9 +191,14 @@ def test_a_harness_killed_before_it_could_register_leaves_no_process(tmp_path):
 
     assert wait_until(children)
     (child,) = children()
+    stranger = subprocess.Popen(child.cmdline())
     harness.kill()
     harness.wait()
     assert wait_until(lambda: not child.is_running())
+    assert wait_until(lambda: not list((tmp_path / "guard").iterdir()))
+    assert stranger.poll() is None, "a command of another harness, in the same words"
+    stranger.kill()
+    stranger.wait()
 
 
 def test_one_that_ended_is_not_waited_for_though_its_parent_has_not_noticed():

@@ -4,8 +4,8 @@ The harness tells the guard each process that it starts. When the pipe between t
 the harness is gone, for whatever reason, the guard ends what is still registered, newest first. A
 process is known by its id *and* its start time, so that a reused id is never hit. A harness that is
 killed between starting a process and registering it has announced the command, and the guard looks
-for that. What is no process, such as a name space of the network, is promised to be undone by a
-command before it is made.
+for that among the harness's children. What is no process, such as a name space of the network, is
+promised to be undone by a command before it is made.
 """
 
 from __future__ import annotations
@@ -230,13 +230,19 @@ def _guard_is_at_work(ledger: Path) -> bool:
     return False
 
 
-def _find(announced: Iterable[Sequence[Any]]) -> list[Entry]:
-    """Return the processes that run a command, or what its first words led to, since its time."""
+def _find(announced: Iterable[Sequence[Any]], harness: int) -> list[Entry]:
+    """Return the harness's children that run a command, or what its first words led to, since then.
+
+    Whoever takes over the children of a harness that is gone takes over this process as well. A
+    command of the same words with another parent is another harness's.
+    """
     found = []
-    for process in psutil.process_iter(["cmdline", "create_time"]):
+    for process in psutil.process_iter(["cmdline", "create_time", "ppid"]):
         words, started = process.info["cmdline"] or [], process.info["create_time"]
+        if not words or process.info["ppid"] not in (harness, os.getppid()):
+            continue
         for since, *command in announced:
-            if words and command[-len(words) :] == words and started >= since - 1.0:
+            if command[-len(words) :] == words and started >= since - 1.0:
                 found.append((process.pid, started))
     return found
 
@@ -245,6 +251,7 @@ def _main(ledger: Path) -> None:
     """Be the guard: follow standard input until it ends, then end what is registered."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    harness = os.getppid()
     left: dict[str, Entry | Promise] = {}
     announced: dict[str, list[Any]] = {}
     for line in sys.stdin:
@@ -268,7 +275,7 @@ def _main(ledger: Path) -> None:
             with contextlib.suppress(OSError):  # nobody may be there to hear it
                 os.write(1, b"\n")
     time.sleep(0.2)  # a harness that ends in good order is just stopping them itself
-    undo_all([*left.values(), *_find(announced.values())])
+    undo_all([*left.values(), *_find(announced.values(), harness)])
     ledger.unlink(missing_ok=True)
 
 
