@@ -21,7 +21,7 @@ case ${1:-} in
     lint
     none="not (browser or database or jvm or measure or root or site)"
     step "tests that need nothing beside Python: $none"
-    exec "$bin/python" -m pytest -n "${WORKERS:-2}" -m "$none" "$@"
+    exec "$bin/python" -m pytest -n "${WORKERS:-3}" -m "$none" "$@"
     ;;
   '')
     lint

@@ -382,7 +382,7 @@ PARSERS: dict[str, Parser] = {
     "crate-metadata": Parser(_crate_metadata, cost=2),
     "crate-zip": Parser(_crate_zip, cost=4),
     "digest": Parser(_digest, cost=6),
-    "exposition": Parser(_exposition, (ExpositionError,), cost=4),
+    "exposition": Parser(_exposition, (ExpositionError,), cost=12),
     "gc-log": Parser(_gc_log, cost=60),
     "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError)),
     "generator-lines": Parser(_generator, cost=4),

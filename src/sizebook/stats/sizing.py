@@ -85,13 +85,13 @@ class Response:
         bearable, idle_s, waits_s = self._limits(z, c, cost)
         low = np.zeros(np.broadcast(n, z, c, several).shape)
         high = np.minimum(bearable, n / idle_s)
-        for _ in range(STEPS):
-            middle = 0.5 * (low + high)
-            load = middle / bearable
-            with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for _ in range(STEPS):
+                middle = 0.5 * (low + high)
+                load = middle / bearable
                 waiting = waits_s * load**self.power / (1 - load) if self.wait_s else 0.0
                 fits = (middle * (idle_s + waiting) <= n) & (load < 1)
-            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+                low, high = np.where(fits, middle, low), np.where(fits, high, middle)
         return np.asarray(low)
 
     def rate_of_one(self, users: float, think_s: float, cores: float, nodes: int) -> float:
