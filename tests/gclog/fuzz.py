@@ -15,7 +15,7 @@ import witness
 from sizebook.gclog import GcLogError, advise, read_gc_log, summarise
 
 MOST_CPU_S = 300
-"""Thirty times of what sixty logs take."""
+"""Hundred times of what fifteen logs take."""
 ROWS = witness.recorded("g1-17").raw.decode().splitlines()
 OTHER = [
     "2024-05-01 10:00:00,123 INFO  [main] org.example.App - Pause for thought",

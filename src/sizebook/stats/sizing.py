@@ -95,7 +95,7 @@ class Response:
         return np.asarray(low)
 
     def rate_of_one(self, users: float, think_s: float, cores: float, nodes: int) -> float:
-        """Return ``rate_of`` for one load, in a thirtieth of the time: searches ask thousands."""
+        """Return ``rate_of`` for one load, in a twentieth of the time: searches ask thousands."""
         cost = self.node_cost if nodes > 1 else 1.0
         bearable, idle_s, waits_s = self._limits(think_s, cores, cost)
         low, high = 0.0, min(bearable, users / idle_s) if idle_s > 0 else bearable
