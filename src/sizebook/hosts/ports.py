@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import socket
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +14,16 @@ LOWEST, HIGHEST = 15_000, 49_151
 _OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _OUTGOING_ELSEWHERE = (32_768, 65_535)
 _TRIES = 200
+_CLAIMS = 64
+"""So many ports that were given last are claimed: more than any deployment starts at a time."""
 
 
 class Ports:
     """Hands out ports of one address, each once.
 
     A port that the system chooses (bind to port 0) comes from the range of outgoing connections:
-    until a JVM listens, seconds later, any client may get it. These come from outside that range.
+    until a JVM listens, seconds later, any client may get it. These come from outside that range,
+    and until then no other process of this machine that asks here gets them either.
     """
 
     def __init__(
@@ -37,13 +42,32 @@ class Ports:
         low, high = outgoing or outgoing_range()
         self._left = [port for port in range(LOWEST, HIGHEST + 1) if not low <= port <= high]
         random.SystemRandom().shuffle(self._left)
+        self._claims: deque[socket.socket] = deque(maxlen=_CLAIMS)
 
     def take(self) -> int:
         """Return a port that is free now; the system's choice if none outside its range is."""
         for _ in range(min(_TRIES, len(self._left))):
-            if port := self._try_port(self._address, self._left.pop()):
+            port = self._left.pop()
+            if self._claim(port) and self._try_port(self._address, port):
                 return port
         return self._try_port(self._address, 0)
+
+    def _claim(self, port: int) -> bool:
+        """Return whether nobody else on this machine has just been given the port.
+
+        The claim is a name that the kernel gives once and takes back when its socket goes, at the
+        latest with this process (unix(7), abstract sockets); a system without such has none.
+        """
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0sizebook port {self._address} {port}")
+        except OSError as error:
+            claim.close()
+            return error.errno != errno.EADDRINUSE
+        if len(self._claims) == self._claims.maxlen:
+            self._claims.popleft().close()
+        self._claims.append(claim)
+        return True
 
 
 def outgoing_range() -> tuple[int, int]:
