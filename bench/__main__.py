@@ -16,12 +16,12 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import ceiling, gclogs, inference, printing, summary, truth
+from bench import ceiling, gclogs, inference, printing, summary, truth, turns
 from bench.peers import find_peers
 from bench.records import RESULTS, ProbeCost, Results, write_results
 from bench.rig import Rig
 from sizebook.hosts.local import local_facts
-from sizebook.lab.measuring import opened_bench
+from sizebook.lab.bench import opened_bench
 from sizebook.lab.placement import place
 from sizebook.model.errors import HostLacksError, TrialError, UserError
 from sizebook.report.evidence import find_commit
@@ -36,6 +36,7 @@ BENCHMARKS: Mapping[str, Callable[[Rig], Any]] = {
     "summary": summary.run,
     "statistics": inference.run,
     "gc_logs": gclogs.run,
+    "turns": turns.run,
 }
 NAMES = (*BENCHMARKS, PROBE_COST)
 PROBE_COST_TIMEOUT_S = 300.0
@@ -116,7 +117,7 @@ def measure(
     with opened_bench(project, "make bench") as bench:
         need_alone(bench.alone, "benchmarks")
         work = project.state / "bench" / "work"
-        rig = Rig(bench.host, bench.runner, work, placement, peers, short=short, tell=tell)
+        rig = Rig(bench, work, placement, peers, short=short, tell=tell)
         for name in (name for name in names if name in BENCHMARKS):
             attempt(name, functools.partial(BENCHMARKS[name], rig))
         versions |= rig.versions

@@ -23,6 +23,7 @@ from bench.records import (
     Results,
     Summary,
     Truth,
+    Turns,
 )
 
 SHORT = ("law", "way", "server")
@@ -45,6 +46,7 @@ def show(results: Results, console: Console) -> None:
         results.summary and summary_table(results.summary),
         results.statistics and inference_table(results.statistics),
         results.gc_logs and gc_logs_table(results.gc_logs),
+        results.turns and turns_table(results.turns),
         results.probe_cost and probe_table(results.probe_cost),
     ]
     for table in filter(None, tables):
@@ -180,6 +182,32 @@ def inference_table(found: Inference) -> Table:
         stated = f"{rate.bound} {rate.nominal:.0%}"
         table.add_row(rate.method, rate.name, f"{rate.share:.1%}", stated, f"{rate.trials:,}")
     return table
+
+
+def turns_table(found: Turns) -> Table:
+    """Return one row a block: how far two equal stacks differ, both ways."""
+    table = Table(
+        title=f"two equal stacks, {found.side_s:.0f} s a side; in truth they do not differ"
+    )
+    heads = ("block", "in turns", "error by rounds", "speed wandered", "apart", "speed wandered")
+    for head in heads:
+        table.add_column(head, justify="right")
+    for number, (turns, apart) in enumerate(zip(found.turns, found.apart, strict=True), 1):
+        table.add_row(
+            str(number),
+            f"{turns.log_ratio:+.1%}",
+            _share(turns.error),
+            _share(turns.speed_sd),
+            f"{apart.log_ratio:+.1%}",
+            _share(apart.speed_sd),
+        )
+    sds = (found.sd(found.turns), found.sd(found.apart))
+    table.add_row("sd", f"{sds[0]:.1%}", "", "", f"{sds[1]:.1%}", "", style="bold")
+    return table
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
 
 
 def gc_logs_table(found: GcLogs) -> Table:

@@ -40,7 +40,7 @@ import polars as pl
 import psutil
 
 from sizebook.hosts import HostProcess
-from sizebook.lab.measuring import Bench, opened_bench
+from sizebook.lab.bench import Bench, opened_bench
 from sizebook.model.deployment import DatabaseRole, Deployment, JvmRole
 from sizebook.model.errors import UserError
 from sizebook.probes.base import Probe, Unavailable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log, sqrt
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Literal
@@ -216,6 +217,38 @@ class Inference(Record):
     rates: tuple[Rate, ...]
 
 
+class TurnsBlock(Record):
+    """Two equal stacks of one block."""
+
+    per_s: tuple[Positive, Positive]
+    """Requests per second of each."""
+    error: float | None = None
+    """Standard error of their log ratio by the rounds of turns alone; None: one after the other."""
+    speed_sd: float | None = None
+    """How far the machine's speed wandered meanwhile: standard deviation of the logarithm of a
+    fixed piece of work, second by second or turn by turn; None: not told."""
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of the ratio of both, which in truth is 0."""
+        return log(self.per_s[0] / self.per_s[1])
+
+
+class Turns(Record):
+    """Equal stacks in turns and one after the other, in the same hours."""
+
+    side_s: Positive
+    """Seconds that count of each stack in a block."""
+    users: int
+    turns: tuple[TurnsBlock, ...]
+    apart: tuple[TurnsBlock, ...]
+
+    @staticmethod
+    def sd(blocks: tuple[TurnsBlock, ...]) -> float:
+        """Return the standard deviation of a block's log ratio around the truth."""
+        return sqrt(sum(one.log_ratio**2 for one in blocks) / len(blocks))
+
+
 class ProbeCost(Record):
     """What the benchmark of the probes prints."""
 
@@ -252,6 +285,7 @@ class Results(Record):
     statistics: Inference | None = None
     probe_cost: ProbeCost | None = None
     gc_logs: GcLogs | None = None
+    turns: Turns | None = None
 
 
 def read_results(path: Path) -> Results:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bench.peers import Peer
 from sizebook.hosts import Host, HostProcess
+from sizebook.lab.bench import Bench
 from sizebook.lab.placement import Placement
 from sizebook.load.collect import Collected
 from sizebook.load.control import Generator
@@ -25,7 +26,6 @@ from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.errors import TrialError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Scalar
-from sizebook.stack import StackRunner
 
 BODY_BYTES = 1024
 
@@ -93,8 +93,7 @@ class Rig:
 
     def __init__(
         self,
-        host: Host,
-        runner: StackRunner,
+        bench: Bench,
         folder: Path,
         placement: Placement,
         peers: Mapping[str, Peer],
@@ -108,11 +107,12 @@ class Rig:
         """Seconds instead of minutes: proves that it works."""
         self.tell = tell
         """Takes one line on what is done now."""
-        self.host = host
+        self.bench = bench
+        self.host: Host = bench.host
         self.folder = folder
         """For what measurements leave behind until ``clean``."""
         self.versions: dict[str, str] = {}
-        self._runner = runner
+        self._runner = bench.runner
         self._runs = 0
 
     def new_folder(self) -> Path:

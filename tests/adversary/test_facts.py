@@ -148,10 +148,10 @@ class Ticks(Vitals):
 
     def __init__(self, late_ms: np.ndarray) -> None:
         super().__init__(Clock(), lambda: (0, 0, 0))
-        self._start_ns = BEGIN
         self._marks = [_Mark(BEGIN, 0.0, 0, 0, 0, 0)]
         late_ns = np.round(late_ms * 1e6).astype(np.int64)
         for number, late in enumerate(late_ns, 1):
+            self._due_ns.append(BEGIN + number * TICK_NS)
             self._late_ns.append(int(late))
             at_ns = BEGIN + number * TICK_NS + int(late)
             whole = number % TICKS_PER_ROW == 0

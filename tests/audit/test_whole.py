@@ -129,16 +129,17 @@ def test_bad_usage_is_said(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.site
-def test_a_replay_cannot_measure(tmp_path: Path) -> None:
+@pytest.mark.parametrize("module", ["sizebook.lab.measuring", "sizebook.lab.bench"])
+def test_a_replay_cannot_measure(tmp_path: Path, module: str) -> None:
     """In a kernel that may not measure, the machinery of measuring cannot be imported."""
     notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_code_cell("import sizebook.lab.measuring")]
+    notebook.cells = [nbformat.v4.new_code_cell(f"import {module}")]
     template = tmp_path / "asks.ipynb"
     nbformat.write(notebook, template)
     run = NotebookRun(
         template, tmp_path / "out.ipynb", {}, folder=tmp_path, environment={}, may_measure=False
     )
-    with pytest.raises(PapermillExecutionError, match=r"sizebook\.lab\.measuring"):
+    with pytest.raises(PapermillExecutionError, match=r"sizebook\.lab\.bench"):
         run.finish(lambda: None, 1.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 from bench.ceiling import OURS
@@ -21,6 +22,8 @@ from bench.records import (
     TransportRun,
     Truth,
     TruthRun,
+    Turns,
+    TurnsBlock,
 )
 
 from sizebook.model.bundle import MachineFacts
@@ -68,6 +71,7 @@ def make_results(**changed: Any) -> Results:
         ),
         "probe_cost": ProbeCost(metrics={"ours_percent": 0.7}, conditions={"nodes": 4}),
         "gc_logs": GcLogs(runs=(make_gc_log_run(),)),
+        "turns": make_turns(),
     }
     return Results(**given | changed)
 
@@ -191,4 +195,18 @@ def make_summary() -> Summary:
         dashboard_samples=600_000,
         dashboard_wall_s=Repeated(values=(9.0, 9.5)),
         dashboard_cpu_s=Repeated(values=(12.0, 12.0)),
+    )
+
+
+def make_turns() -> Turns:
+    """Return two blocks of equal stacks: 1 % apart in turns, up to a fifth one after the other."""
+
+    def block(percent: float, error: float | None = None) -> TurnsBlock:
+        return TurnsBlock(per_s=(100.0 * exp(percent / 100), 100.0), error=error, speed_sd=0.1)
+
+    return Turns(
+        side_s=60.0,
+        users=10,
+        turns=(block(1.0, 0.01), block(-1.0, 0.02)),
+        apart=(block(20.0), block(-18.2)),
     )

@@ -24,7 +24,7 @@ def test_names_are_checked(capsys):
 
 
 @pytest.mark.parametrize(
-    "part", ["ceiling", "truth", "summary", "statistics", "probe_cost", "gc_logs"]
+    "part", ["ceiling", "truth", "summary", "statistics", "probe_cost", "gc_logs", "turns"]
 )
 def test_results_are_shown_whole_and_in_parts(part):
     """Every benchmark has its table; what is missing is said."""
@@ -32,6 +32,17 @@ def test_results_are_shown_whole_and_in_parts(part):
         page = io.StringIO()
         printing.show(results, Console(file=page, width=160))
         assert "missing: wrk2" in page.getvalue()
+
+
+def test_equal_stacks_are_shown_both_ways():
+    """Each block's ratio, and their spread around the truth, which is 0."""
+    page = io.StringIO()
+    printing.show(make_results(), Console(file=page, width=160))
+    told = page.getvalue()
+    assert "60 s a side" in told
+    assert "+1.0%" in told
+    assert "-18.2%" in told
+    assert make_results().turns.sd(make_results().turns.turns) == pytest.approx(0.01)
 
 
 def test_errors_are_told_against_each_truth():

@@ -33,7 +33,8 @@ def rig(tmp_path):
     guard = Guard(tmp_path / "guard")
     host = LocalHost(guard)
     runner = StackRunner(build, host, tmp_path)
-    yield Rig(host, runner, tmp_path / "work", place(), {}, short=True, tell=lambda _: None)
+    bench = SimpleNamespace(host=host, runner=runner)
+    yield Rig(bench, tmp_path / "work", place(), {}, short=True, tell=lambda _: None)
     guard.close()
 
 

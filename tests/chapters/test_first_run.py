@@ -1,9 +1,7 @@
 """What the counters of a node tell of its first calls (synthetic readings)."""
 
-from types import SimpleNamespace
-
 import pytest
-from read_counters import read_counters
+from read_counters import bundle_with
 
 from sizebook.chapters.bindings.first_run import (
     COLUMNS,
@@ -25,7 +23,7 @@ def bundle_of(*readings):
             told |= {"binding_calls_total/soap": 99, "binding_call_s/soap": 99.0}
         rows += [(second, "server/app-1", name, float(value)) for name, value in told.items()]
         rows.append((second, "server/backend-1", "heap_used_bytes", 1.0))
-    return SimpleNamespace(**read_counters(rows))
+    return bundle_with(rows)
 
 
 START = bundle_of(
@@ -69,6 +67,6 @@ def test_a_column_at_a_count():
 def test_the_very_first_call_is_kept_by_the_node():
     """Every reading of the trial has it; a way that was never called has none."""
     readings = [(n, "server/app-1", "binding_first_s/jms", 0.25) for n in range(3)]
-    kept = SimpleNamespace(**read_counters(readings))
+    kept = bundle_with(readings)
     assert first_call_ms("jms")(kept) == 250.0
     assert first_call_ms("rpc")(kept) is None

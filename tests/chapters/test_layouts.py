@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from read_counters import read_counters
+from read_counters import bundle_with
 
 from sizebook.chapters.layouts import (
     RATIOS,
@@ -88,7 +88,7 @@ def test_the_last_reading_of_a_gauge():
         (9, "l", "jvm/app-2", "native_bytes/code", 1.0),
         (9, "l", "jvm/app-2", "native_bytes/gc", None),
     ]
-    bundle = SimpleNamespace(**read_counters(rows))
+    bundle = bundle_with(rows)
     assert measures.at_end("jvm/app-", "native_bytes")(bundle) == 11.0
     assert measures.at_end("jvm/app-", "native_bytes/heap")(bundle) == 10.0
     assert measures.at_end("jvm/backend-", "native_bytes")(bundle) is None

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 import pytest
 from audited_book import formats_spec
 
-from sizebook.lab.measuring import Bench, _need_stored, _SessionLost
+from sizebook.lab.bench import Bench
+from sizebook.lab.measuring import _need_stored
 from sizebook.lab.planning import Session
 from sizebook.lab.progress import Progress
+from sizebook.lab.started import SessionLost
 from sizebook.model.errors import BundleError, LostError, TrialError
 from sizebook.stack.endings import Ending, NodeEndedError, NodeKilledError
 from sizebook.store import Project
@@ -31,13 +33,13 @@ class Faked(Bench):
         return self.outcomes[what].pop(0) if self.outcomes[what] else None
 
     @contextlib.contextmanager
-    def _started(self, session):
+    def started(self, session, name):
         if (error := self.next("start")) is not None:
             raise error
         stack = SimpleNamespace(spread=lambda _: None, pin=lambda: None, is_as_deployed=True)
         yield SimpleNamespace(stack=stack, conditioned_s=0.0)
 
-    def _condition(self, started, loads, folder, first):
+    def condition(self, started, loads, folder, first, *, prepare=True):
         yield self.end("load", loads[0])
 
     def trial(self, started, spec, folder, then=None):
@@ -47,7 +49,7 @@ class Faked(Bench):
         error = self.next(what)
         bundle = bundle_of(spec.model_copy(update={"purpose": PURPOSES[what]}), error)
         if error is not None:
-            raise _SessionLost(bundle, may_return=isinstance(error, LostError))
+            raise SessionLost(bundle, may_return=isinstance(error, LostError))
         return bundle
 
     def _failed(self, spec, reason, folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -26,3 +27,9 @@ def read_counters(rows: Iterable[Sequence[object]]) -> dict[str, Any]:
     whole = [row if len(row) == len(_COLUMNS) else (row[0], "local", *row[1:]) for row in rows]
     table = pl.DataFrame(whole, schema=_COLUMNS, orient="row")
     return {"counters": table, "readings": Readings.of(table)}
+
+
+def bundle_with(rows: Iterable[Sequence[object]]) -> SimpleNamespace:
+    """Return a bundle of which nothing but its readings is known, and that it took no turns."""
+    record = SimpleNamespace(execution=SimpleNamespace(turns=()))
+    return SimpleNamespace(record=record, **read_counters(rows))

@@ -2,15 +2,24 @@
 
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
-from read_counters import read_counters
+from read_counters import bundle_with
 
-from sizebook.report.counter_increase import COLUMNS, greatest, per_rise, risen, rises
+from sizebook.report.counter_increase import (
+    COLUMNS,
+    greatest,
+    per_rise,
+    rise_per_request,
+    risen,
+    rises,
+)
+from sizebook.store.columns import RequestColumns
 
 
 def bundle_of(*readings):
     """Return what the measures look at: readings of (time, source, metric, value)."""
-    return SimpleNamespace(**read_counters(readings))
+    return bundle_with(readings)
 
 
 CALLS = bundle_of(
@@ -83,3 +92,21 @@ def test_the_greatest_reading_is_of_the_label_and_source_that_are_named():
     assert greatest("server/app-", name)(bundle) == 17
     assert greatest("server/app-", "binding_pool_largest")(bundle) == 40
     assert greatest("server/app-", "binding_pool")(bundle) is None
+
+
+def test_of_a_trial_that_took_turns_the_turns_alone_count():
+    """What rose before, between and after them is others', or nobody's."""
+    read = {5: 0.0, 10: 100.0, 20: 104.0, 30: 110.0, 50: 500.0}
+    rows = [(at, "server/app-1", "binding_calls_total/soap", told) for at, told in read.items()]
+    bundle = bundle_with(rows)
+    mark = SimpleNamespace(begin_ns=10, end_ns=30)
+    bundle.record.execution = SimpleNamespace(turns=("one", "two"), phase=lambda _: mark)
+    bundle.digest = {}
+    phases = pl.Series(["between"] * 7 + ["measured"] * 5, dtype=pl.Categorical)
+    bundle.columns = RequestColumns.of(pl.DataFrame({"phase": phases}))
+    assert risen("server/app-", "binding_calls_total")(bundle) == 10
+    assert rises(bundle, "binding_calls_total").rows() == [("server/app-1", "soap", 10.0)]
+    assert rise_per_request("server/app-", "binding_calls_total")(bundle) == 2
+    silent = bundle_with(rows[:3])
+    silent.record.execution = bundle.record.execution
+    assert risen("server/app-", "binding_calls_total")(silent) is None

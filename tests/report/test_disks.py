@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from read_counters import read_counters
+from read_counters import bundle_with
 
 from sizebook.report import disks
 
@@ -24,7 +24,7 @@ def bundle_of(**rises):
         if name.startswith("host_"):
             source, full = "host", f"{name.removeprefix('host_')}/vda"
         rows += [(1, source, full, 5.0), (2, source, full, 5.0 + rise)]
-    return SimpleNamespace(**read_counters(rows))
+    return bundle_with(rows)
 
 
 SET = bundle_of(
@@ -84,7 +84,7 @@ def test_the_last_jobs_percentile_and_the_way_it_went():
         (1, NODE, "disk_runs_total/psync direct", 0.0),
         (2, NODE, "disk_runs_total/psync direct", 2.0),
     ]
-    found = SimpleNamespace(**read_counters(rows))
+    found = bundle_with(rows)
     assert disks.last_ms("sync", 99)(found) == pytest.approx(2)
     assert disks.last_ms("read", 99)(found) is None  # a job before this trial read
     assert disks.ways(found) == ("psync direct",)

@@ -21,7 +21,7 @@ def bundle_of(rates, hosts=(), requests=10, **facts):
     mark = PhaseMark(name="measured", begin_ns=SECOND, end_ns=3 * SECOND)
     runs = [SimpleNamespace(mode=mode, boot_s=pieces) for mode, pieces in hosts]
     execution = SimpleNamespace(
-        phase=lambda name: mark if name == "measured" else None, hosts=runs, facts=facts
+        phase=lambda name: mark if name == "measured" else None, hosts=runs, facts=facts, turns=()
     )
     return SimpleNamespace(
         **read_counters(rows),

@@ -255,7 +255,7 @@ def test_an_ordinary_user_can_run_a_trial(copied_project, tmp_path_factory):
 def test_a_conditioning_load_that_fails_ends_its_session(copied_project):
     """It is not tried for ever: the session's trials are stored as failed, with the reason."""
     from sizebook.lab import Setup, app_stack, place
-    from sizebook.lab.measuring import opened_bench
+    from sizebook.lab.bench import opened_bench
     from sizebook.lab.planning import plan_sessions
     from sizebook.lab.profiles import get_profile
     from sizebook.lab.progress import Progress
@@ -310,7 +310,7 @@ def conditioned_twice(copied_project):
 
 def run_session(copied_project, session, folder):
     """Run a session and return its bundles, which are all that is in the folder."""
-    from sizebook.lab.measuring import opened_bench
+    from sizebook.lab.bench import opened_bench
     from sizebook.lab.progress import Progress
     from sizebook.store import Project
 

@@ -32,7 +32,7 @@ _QUICK_END = (
 
 # None in sys.modules makes an import fail: https://docs.python.org/3/reference/import.html
 _NO_MEASURING = (
-    "--IPKernelApp.exec_lines=import sys; sys.modules['sizebook.lab.measuring'] = None; del sys"
+    "--IPKernelApp.exec_lines=import sys; sys.modules['sizebook.lab.bench'] = None; del sys"
 )
 
 

@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 import sizebook
 from sizebook.book.audit.rules import RULES as AUDIT_RULES
 from sizebook.book.audit.rules import AuditRule
-from sizebook.checks import RULES, SET_RULES, Rule, SetRule
+from sizebook.checks import RULES, SET_RULES, TURN_RULES, Rule, SetRule, TurnRule
 from sizebook.lab.profiles import PROFILES
 from sizebook.model.metrics import METRICS
 from sizebook.probes.registry import COUNTERS
@@ -41,7 +41,8 @@ class RegistryDirective(SphinxDirective):
 def _rules() -> nodes.Element:
     """Return one definition a rule: what it compares and why, and what to do."""
     items = nodes.definition_list()
-    items += [_rule(rule, _said("Otherwise the trial is: ", rule.verdict)) for rule in RULES]
+    every: tuple[Rule | TurnRule, ...] = (*RULES, *TURN_RULES)
+    items += [_rule(rule, _said("Otherwise the trial is: ", rule.verdict)) for rule in every]
     return items
 
 
@@ -67,7 +68,7 @@ def _term(name: str, title: str) -> nodes.Element:
     return nodes.term("", "", nodes.literal("", name), nodes.Text(f" {title}"))
 
 
-def _rule(rule: Rule | SetRule | AuditRule, *more: nodes.Element) -> nodes.Element:
+def _rule(rule: Rule | SetRule | TurnRule | AuditRule, *more: nodes.Element) -> nodes.Element:
     term = _term(rule.id, rule.title)
     term["ids"].append(rule.id.lower())
     body = nodes.definition()
@@ -121,12 +122,14 @@ def _profiles() -> nodes.Element:
             f"{p.conditioning_s:g}",
             f"{p.phases.warmup_s:g}",
             f"{p.phases.measured_s:g}",
+            f"{p.rounds} of {p.turns.turn_s:g} s",
             p.promise,
         )
         for p in PROFILES.values()
     ]
     heads = ("Profile", "Replicates", "Fresh start for", "Longest conditioning (s)", "Warm-up (s)")
-    return registry_table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
+    more = ("Measured (s)", "Or turns that count", "What it is for")
+    return registry_table((*heads, *more), rows, literal=1)
 
 
 def _settings() -> nodes.Element:

@@ -3,6 +3,7 @@
 from sizebook.checks import accounting, balancer, generator, load, machine, memory, steady
 from sizebook.checks.design_rules import SET_RULES, SetRule, judge_set
 from sizebook.checks.rules import Rule, judge_by
+from sizebook.checks.turns import TURN_RULES, TurnRule, judge_turns
 from sizebook.model.verdict import Judgement
 from sizebook.store import Bundle
 from sizebook.store.derived import derive
@@ -56,4 +57,15 @@ def judge(bundle: Bundle) -> Judgement:
     return derive(bundle, JUDGED, lambda: judge_by(RULES, bundle), Judgement)
 
 
-__all__ = ["RULES", "SET_RULES", "Rule", "SetRule", "interfered", "judge", "judge_set"]
+__all__ = [
+    "RULES",
+    "SET_RULES",
+    "TURN_RULES",
+    "Rule",
+    "SetRule",
+    "TurnRule",
+    "interfered",
+    "judge",
+    "judge_set",
+    "judge_turns",
+]

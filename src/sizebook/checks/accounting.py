@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +30,9 @@ PHASE_TOLERANCE = 0.01
 PHASE_TOLERANCE_S = 0.05
 CLOCK_TOLERANCE_NS = 1_000_000
 LITTLE_TOLERANCE = 0.02
+BESIDE = "beside"
+"""Begin of the names of facts in which a trial tells what those left that share its stack."""
+ANSWERED, UNANSWERED, ROWS, UNSURE = "answered", "unanswered", "rows", "unsure"
 _NOT_HEARD = (502, 504)
 """A balancer or an app node had no answer, or none in time, from where the row is written."""
 
@@ -38,7 +43,8 @@ _NOT_HEARD = (502, 504)
     verdict="failed",
     meaning="The trial completed, its generator reported, and ramp, warm-up and measured phase "
     "lasted as long as the specification says, to 1 % or 50 ms: the generator ends phases by its "
-    "own clock, so more means that it was stopped or stood still.",
+    "own clock, so more means that it was stopped or stood still. One that takes turns had all of "
+    "them.",
     remedy="Read `failure` in trial.json and the logs of the bundle; measure again.",
 )
 def completed(bundle: Bundle) -> Answer:
@@ -50,7 +56,12 @@ def completed(bundle: Bundle) -> Answer:
         return Answer(False, "the trial completed without the generator's facts")
     phases = record.trial.load.phases
     planned = {"ramp": phases.ramp_s, "warm-up": phases.warmup_s, "measured": phases.measured_s}
-    numbers, wrong = {}, []
+    numbers: dict[str, float] = {}
+    wrong = []
+    if phases.turns is not None:
+        del planned["warm-up"]  # is whole turns, with the others' in between
+        numbers["turns"] = float(turns := len(record.execution.turns))
+        wrong += [f"{turns} turns, not {phases.rounds}"] * (turns != phases.rounds)
     for name, planned_s in planned.items():
         if planned_s == 0:
             continue
@@ -204,8 +215,9 @@ def littles_law(bundle: Bundle) -> Answer:
     "own that counts its requests, between the snapshots before and after the trial equals the "
     "requests that were answered, all phases, exactly (a node counts a request when its last byte "
     "has gone out, so the last reading counts); requests without an answer (connection refused, "
-    "reset, timed out) may or may not have reached the server and leave that much room. Anything "
-    "else is traffic that is not ours, or answers not from there.",
+    "reset, timed out) may or may not have reached the server and leave that much room. Requests "
+    "of trials that take turns on the same stack are added. Anything else is traffic that is not "
+    "ours, or answers not from there.",
     remedy="See that nothing else calls the stack (health checks belong on the management port). A "
     "server whose workers each count for themselves needs its library's multi-process metrics.",
 )
@@ -234,6 +246,8 @@ def server_count(bundle: Bundle) -> Answer:
         raise DoesNotApply(f"counters of {change.parts} of {nodes} nodes")
     answered = int(np.count_nonzero(rows["status"]))
     unanswered = rows.height - answered
+    answered += beside(bundle, ANSWERED)
+    unanswered += beside(bundle, UNANSWERED)
     numbers = {
         "server": change.total,
         "answered": float(answered),
@@ -255,7 +269,8 @@ def server_count(bundle: Bundle) -> Answer:
     "connections, may or may not have been stored and leave that much room; so do those whose "
     "answer of success was not the one expected, such as another session's page, and refused ones "
     "that would have left several rows, for some of these may have been there before the refusal. "
-    "Fewer rows: something was lost. More: something was doubled.",
+    "Rows of trials that take turns on the same stack are added. Fewer rows: something was lost. "
+    "More: something was doubled.",
     remedy="Look at the queues' and the nodes' own counts in the trial's counters and logs.",
 )
 def stored(bundle: Bundle) -> Answer:
@@ -271,14 +286,28 @@ def stored(bundle: Bundle) -> Answer:
     numbers: dict[str, float] = {}
     texts, wrong = [], False
     for table, filled in tables.items():
-        good = acknowledged(rows, filled)
-        open_ = unsure(rows, filled)
+        good = acknowledged(rows, filled) + beside(bundle, f"{ROWS}/{table}")
+        open_ = unsure(rows, filled) + beside(bundle, f"{UNSURE}/{table}")
         rise = change_of(bundle, "rows", f"rows_stored/{table}", begin_ns, end_ns).rise
         numbers |= {f"{table}_rows": rise, f"{table}_acknowledged": float(good)}
         numbers[f"{table}_unsure"] = float(open_)
         texts.append(f"{table}: {rise:.0f} rows for {good} acknowledged, {open_} unsure")
         wrong |= not good <= rise <= good + open_
     return Answer(not wrong, "; ".join(texts), numbers)
+
+
+def beside(bundle: Bundle, what: str) -> int:
+    """Return how much of something the trials left that took turns on the same stack."""
+    told = bundle.record.execution.facts.get(f"{BESIDE}/{what}", 0)
+    return told if isinstance(told, int) else 0
+
+
+def left_by(rows: RequestColumns, tables: Mapping[str, Stored]) -> dict[str, int]:
+    """Return what a trial's requests left on its stack, in the words that ``beside`` takes."""
+    answered = int(np.count_nonzero(rows["status"]))
+    found = {ANSWERED: answered, UNANSWERED: rows.height - answered}
+    found |= {f"{ROWS}/{name}": acknowledged(rows, filled) for name, filled in tables.items()}
+    return found | {f"{UNSURE}/{name}": unsure(rows, filled) for name, filled in tables.items()}
 
 
 def acknowledged(rows: RequestColumns, filled: Stored) -> int:

@@ -63,10 +63,12 @@ _KNOWN = Once[str, Steadiness | None]()
 def steady_of(bundle: Bundle) -> Steadiness:
     """Return the steadiness of a trial.
 
-    Raises DoesNotApply if it never measured anything, if load or stack change by design, and if its
+    Raises DoesNotApply if it never measured anything, if load or stack change by design, if its
     results are whole passes: windows would cut these into pieces that differ by what the scenario
-    does in them.
+    does in them; and if it takes turns with others (``checks.turns``).
     """
+    if bundle.record.execution.turns:
+        raise DoesNotApply("it takes turns: its ratio to the others must hold still, not its level")
     refuse_passes(bundle)
     refuse_change(bundle)
     mark = measured_mark(bundle)
@@ -138,7 +140,7 @@ def _judge(bundle: Bundle, mark: PhaseMark) -> Steadiness | None:
     "apply where whole passes of the scenario make the results: parts of a pass differ by what is "
     "done in them, and the passes are compared over replicates. Nor does it where the design "
     "changes the rate of the arrivals, or what the stack's host may use, within the measured "
-    "phase: then the course is the result.",
+    "phase: then the course is the result. Trials that take turns are judged by SB604.",
     remedy="A longer conditioning load or warm-up; a longer measured phase; see the time course "
     "on the trial's page for what changed.",
 )

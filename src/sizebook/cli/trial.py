@@ -62,9 +62,9 @@ def trial(
 
     from sizebook.cli.arrivals import choose_arrivals, parse_groups, parse_steps
     from sizebook.lab import app_stack, place, planning
+    from sizebook.lab.bench import opened_bench
     from sizebook.lab.inventories import placed_trial
     from sizebook.lab.measurement_cache import present_fingerprints
-    from sizebook.lab.measuring import opened_bench
     from sizebook.lab.progress import Progress
     from sizebook.model.faults import wanted
     from sizebook.model.load import LoadProfile, Phases

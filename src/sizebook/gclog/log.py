@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sizebook.gclog.facts import Facts
 from sizebook.gclog.strange import Foreign
@@ -120,20 +123,32 @@ class GcLog:
 
     def shifted(self, by_ns: int) -> GcLog:
         """Return the same log with all times of CLOCK_MONOTONIC moved: those of another kernel."""
-        if not by_ns:
-            return self
-        frames: dict[str, Any] = {name: _shifted(getattr(self, name), by_ns) for name in FRAMES}
-        first_ns, last_ns = _moved(self.first_ns, by_ns), _moved(self.last_ns, by_ns)
+        return self.moved(lambda times: times + by_ns) if by_ns else self
+
+    def moved(self, place: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> GcLog:
+        """Return the same log with each time of CLOCK_MONOTONIC at another place."""
+        frames: dict[str, Any] = {name: _moved(getattr(self, name), place) for name in FRAMES}
         runs = tuple(
-            replace(run, first_ns=_moved(run.first_ns, by_ns), last_ns=_moved(run.last_ns, by_ns))
+            replace(run, first_ns=_at(run.first_ns, place), last_ns=_at(run.last_ns, place))
             for run in self.runs
         )
+        first_ns, last_ns = _at(self.first_ns, place), _at(self.last_ns, place)
         return replace(self, **frames, first_ns=first_ns, last_ns=last_ns, runs=runs)
 
 
-def _shifted(frame: pl.DataFrame, by_ns: int) -> pl.DataFrame:
-    return frame.with_columns(pl.col(name) + by_ns for name in _TIMES if name in frame.columns)
+_Place = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 
-def _moved(end: int | None, by_ns: int) -> int | None:
-    return None if end is None else end + by_ns
+def _moved(frame: pl.DataFrame, place: _Place) -> pl.DataFrame:
+    there = [name for name in _TIMES if name in frame.columns]
+    return frame.with_columns(_column(frame[name], place) for name in there)
+
+
+def _column(times: pl.Series, place: _Place) -> pl.Series:
+    known = times.fill_null(0).to_numpy().astype(np.int64)
+    moved = pl.Series(times.name, place(known), dtype=pl.Int64)
+    return moved.set(times.is_null(), None)
+
+
+def _at(end: int | None, place: _Place) -> int | None:
+    return None if end is None else int(place(np.array([end], dtype=np.int64))[0])

@@ -181,15 +181,21 @@ class ChapterLab:
         conditioning_s: float | None = None,
         *,
         until: Precision | None = None,
+        turns: bool = False,
     ) -> None:
         """Add a design; ``treat`` turns its treatments into deployments and loads.
 
+        With ``turns`` the treatments of a block are up side by side and the load takes turns
+        between them, in turns and rounds of the profile; phases of their loads do not count then.
+        Where trials are only read, they are planned as they were measured: in turns or one after
+        the other.
         ``conditioning_s`` is the longest load after a fresh start. With ``until`` the design stops
         after the block with which its answer is precise enough, except in the smoke profile.
         """
         seconds = self._conditioning_s(conditioning_s)
         place = self._placing(treat)
-        sessions = plan_sessions(self.chapter, self.profile, design, place, seconds)
+        taking = turns and (self.measures or self._took_turns(design.experiment))
+        sessions = plan_sessions(self.chapter, self.profile, design, place, seconds, turns=taking)
         stop = until if self.profile.publishable else None
         self._enter(design.experiment, _Planned(design, sessions, stop))
 
@@ -263,6 +269,16 @@ class ChapterLab:
         if self._replayed is None:
             self._replayed = read_source(self.project, self._folder())
         return self._replayed
+
+    def _took_turns(self, experiment: str) -> bool:
+        """Return whether the source's trials of a design took turns."""
+        return any(
+            bundle.record.execution.turns
+            for bundle in self._lent(self.chapter)
+            if (bundle.record.trial.chapter, bundle.record.trial.experiment)
+            == (self.chapter, experiment)
+            and bundle.record.trial.profile == self.profile.name
+        )
 
     def measured_levels(self, factor: str) -> set[Scalar]:
         """Return the levels of a factor that the trials of a ``source`` have.

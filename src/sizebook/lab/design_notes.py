@@ -129,7 +129,7 @@ def _others(due: Iterable[Session], found: Mapping[Identity, Bundle]) -> Iterato
     planned: dict[Identity, TrialSpec] = {}
     searches = [session for session in due if isinstance(session, SearchSession)]
     for session in due:
-        for spec in (*session.conditioning[:1], *session.trials):
+        for spec in (*session.contacts, *session.trials):
             planned.setdefault(spec.identity, spec)
     for key, bundle in found.items():
         recorded = bundle.record.trial

@@ -17,7 +17,7 @@ from types import FrameType
 
 import psutil
 
-from sizebook.lab.measuring import opened_bench
+from sizebook.lab.bench import opened_bench
 from sizebook.model.deployment import Deployment
 from sizebook.model.errors import UsageError, UserError
 from sizebook.store import Project

@@ -88,7 +88,7 @@ class Archive:
         """Return the newest bundle of each planned trial that has one, failed ones included."""
         found: list[Bundle] = []
         for session in sessions:
-            first = (self.newest(spec) for spec in session.conditioning[:1])
+            first = (self.newest(spec) for spec in session.contacts)
             found += [bundle for bundle in first if bundle is not None]
             found += session.collect(self.newest)
         return tuple(Trial(bundle) for bundle in found)

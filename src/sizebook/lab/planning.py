@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sizebook.lab.profiles import Profile
+from sizebook.lab.profiles import Profile, in_turns
 from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.design import Design, Treatment
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, PacedUsers
-from sizebook.model.trial import Allowance, Disturbance, Exhaustion, Stored, TrialSpec
+from sizebook.model.trial import (
+    Allowance,
+    Disturbance,
+    Exhaustion,
+    Stored,
+    TrialSpec,
+    levels_of,
+)
 from sizebook.store import Bundle
 
 _START_S: Mapping[Mode, float] = {
@@ -100,6 +107,11 @@ class Session:
         return replace(self, trials=self.remaining(done))
 
     @property
+    def contacts(self) -> tuple[TrialSpec, ...]:
+        """The loads that are a fresh stack's first contact."""
+        return self.conditioning[:1]
+
+    @property
     def start_s(self) -> float:
         """Seconds that the start of its stack should take."""
         return start_s(self.deployment)
@@ -110,19 +122,54 @@ class Session:
         return self.start_s + sum(spec.load.phases.planned_s for spec in specs)
 
 
+@dataclass(frozen=True)
+class TurnSession(Session):
+    """A block whose treatments are up side by side, while the load takes turns between them.
+
+    It is measured as a whole: a trial that was not measured beside the others is none of it.
+    """
+
+    starts: tuple[Session, ...] = ()
+    """A session for each stack, with its own conditioning loads and trials."""
+    seed: str = ""
+    """Decides in which order the turns come."""
+
+    def after(self, done: Sequence[Bundle]) -> Session:
+        measured = {bundle.record.execution.session for bundle in done}
+        whole = len(measured) == 1 and not self.remaining(done)
+        return replace(self, trials=()) if whole else self
+
+    @property
+    def contacts(self) -> tuple[TrialSpec, ...]:
+        return tuple(spec for one in self.starts for spec in one.contacts)
+
+    @property
+    def start_s(self) -> float:
+        return sum(one.start_s for one in self.starts)
+
+
 def plan_sessions(
-    chapter: str, profile: Profile, design: Design, treat: Treat, conditioning_s: float
+    chapter: str,
+    profile: Profile,
+    design: Design,
+    treat: Treat,
+    conditioning_s: float,
+    *,
+    turns: bool = False,
 ) -> tuple[Session, ...]:
     """Return the sessions of a design in the order in which they are to run.
 
-    Raises ValueError if a factor that is declared ``sub`` changes the deployment: such trials
-    cannot share one start.
+    With ``turns`` there is one a block, in which the treatments take turns. Raises ValueError if a
+    factor that is declared ``sub`` changes the deployment: such trials cannot share one start.
     """
-    sessions = []
+    sessions: list[Session] = []
     for replicate, plots in design.blocks():
         starts = [_plan_start(chapter, profile, design, plot, replicate, treat) for plot in plots]
         if not profile.fresh_starts:
             starts = _join_equal(starts)
+        if turns:
+            sessions.append(_side_by_side(design, replicate, starts, profile, conditioning_s))
+            continue
         sessions += [
             Session(
                 design.experiment,
@@ -199,6 +246,42 @@ def _plan_start(
     _check_shared(trials)
     given = (setup.conditioning for setup in setups if setup.conditioning is not None)
     return _Start(trials, next(given, None))
+
+
+def _side_by_side(
+    design: Design,
+    replicate: int,
+    starts: Sequence[_Start],
+    profile: Profile,
+    conditioning_s: float,
+) -> TurnSession:
+    """Return the session of a block in which all treatments take turns."""
+    every = [spec for start in starts for spec in start.trials]
+    levels = [levels_of(spec.treatment) for spec in every]
+
+    def taking_turns(spec: TrialSpec) -> TrialSpec:
+        load = spec.load.model_copy(update={"phases": in_turns(spec.load.phases, profile)})
+        others = tuple(sorted(each for each in levels if each != levels_of(spec.treatment)))
+        # checked again as a whole: not every load, nor every trial, can take turns
+        turns = profile.turns
+        changed = spec.model_copy(
+            update={"beside": others, "load": load, "probe_interval_s": turns.counted_s}
+        )
+        return TrialSpec.model_validate_json(changed.model_dump_json())
+
+    sessions = []
+    for start in starts:
+        trials = tuple(taking_turns(spec) for spec in start.trials)
+        warm = conditioning(start.trials, conditioning_s, start.conditioning)
+        sessions.append(Session(design.experiment, replicate, warm, trials))
+    return TurnSession(
+        design.experiment,
+        replicate,
+        conditioning=tuple(spec for one in sessions for spec in one.conditioning),
+        trials=tuple(spec for one in sessions for spec in one.trials),
+        starts=tuple(sessions),
+        seed=f"{design.seed}/{design.experiment}/{replicate}",
+    )
 
 
 def _check_shared(trials: tuple[TrialSpec, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sizebook.model.errors import UsageError
-from sizebook.model.load import Phases
+from sizebook.model.load import Phases, Turns
 from sizebook.model.trial import ProfileName
 
 
@@ -22,6 +22,12 @@ class Profile:
     fresh_starts: bool
     """True: every whole plot has its own start of the stack; False: equal deployments share one."""
     publishable: bool
+    turns: Turns
+    """Turns of treatments that are compared side by side."""
+    rounds: int
+    """Turns of each that count."""
+    warm_turns: int
+    """Turns of each before them, which do not."""
     repeats: int
     """How often at most a trial is measured again in which the machine was not ours."""
     promise: str
@@ -39,6 +45,9 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=0.2, measured_s=0.3),
             fresh_starts=False,
             publishable=False,
+            turns=Turns(turn_s=0.3, settle_s=0.1),
+            rounds=2,
+            warm_turns=1,
             repeats=0,
             promise="seconds a trial, by JVMs without their second compiler; proves that "
             "everything works, its numbers mean nothing",
@@ -52,6 +61,9 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=0.3, measured_s=1.5),
             fresh_starts=True,
             publishable=True,
+            turns=Turns(),
+            rounds=20,
+            warm_turns=1,
             repeats=2,
             promise="minutes a chapter; enough replicates to tell large effects from noise",
         ),
@@ -62,11 +74,28 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=5.0, measured_s=30.0),
             fresh_starts=True,
             publishable=True,
+            turns=Turns(),
+            rounds=60,
+            warm_turns=2,
             repeats=2,
             promise="hours; the reports' own levels and durations",
         ),
     )
 }
+
+
+def in_turns(phases: Phases, profile: Profile, rounds: int = 0) -> Phases:
+    """Return the phases of a load that takes turns, with a profile's turns and rounds.
+
+    Of the load's own lengths only the drain stays. ``rounds`` are those that count; 0: as many as
+    the profile has.
+    """
+    return Phases(
+        warmup_s=profile.warm_turns * profile.turns.turn_s,
+        measured_s=(rounds or profile.rounds) * profile.turns.counted_s,
+        drain_s=phases.drain_s,
+        turns=profile.turns,
+    )
 
 
 MOST_REPLICATES = 1000

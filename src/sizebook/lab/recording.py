@@ -18,6 +18,7 @@ import polars as pl
 
 from sizebook.hosts import ClockReading, Host, LinkEnd
 from sizebook.lab.calibration import Ceilings, LoadKind
+from sizebook.lab.turn_booking import book, in_own_time
 from sizebook.load.collect import Collected
 from sizebook.model.bundle import (
     BundleRecord,
@@ -38,6 +39,7 @@ from sizebook.stack.running import LOG_FOLDERS
 from sizebook.stats.histograms import write_interval_log
 from sizebook.store import Bundle, BundleWriter, cache_key
 from sizebook.store.bundles import COUNTERS, HISTOGRAMS, REQUESTS, SCHEDULE
+from sizebook.store.trial_clock import TrialClock
 
 _MAX_LOG_BYTES = {"logs": 256 * 1024, "gc": 4 * 1024 * 1024}
 """By kind of log: collections are counted, so that all of a trial's must be there."""
@@ -103,6 +105,10 @@ class TrialRecord:
                 "ceiling_from": " ".join(ceiling.bundles),
             }
 
+    def read(self, files: Mapping[str, str]) -> None:
+        """Note what its load profile has read beside its own file: name to checksum."""
+        self.fingerprints = self.fingerprints.model_copy(update={"data": files})
+
     def mark_logs(self) -> dict[Path, int]:
         """Return the present size of each log, so that the bundle gets this trial's part only."""
         self.stack.bring()
@@ -135,6 +141,9 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
         record.stack.bring()
     if earlier := len(list(folder.glob(f"*-{key[:12]}-*"))):
         record.facts["attempt"] = earlier + 1
+    clock = TrialClock(record.collected.turns if record.collected is not None else ())
+    if record.collected is not None:
+        record.collected = in_own_time(record.collected, clock)
     with BundleWriter(folder, name) as writer:
         if record.collected is not None:
             writer.table(REQUESTS, record.collected.requests)
@@ -143,7 +152,7 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
             )
         if record.collected is not None and record.collected.schedule is not None:
             writer.table(SCHEDULE, pl.DataFrame({"offset_ns": record.collected.schedule}))
-        writer.table(COUNTERS, _counters(record))
+        writer.table(COUNTERS, _counters(record, clock))
         if record.sampler is not None:
             record.sampler.store(writer.path)
         for path, begin in {**dict.fromkeys(_logs(record.stack.folder), 0), **marks}.items():
@@ -153,9 +162,9 @@ def write_bundle(record: TrialRecord, marks: dict[Path, int], folder: Path) -> B
         return writer.commit(_bundle_record(record, key, started))
 
 
-def _counters(record: TrialRecord) -> pl.DataFrame:
+def _counters(record: TrialRecord, clock: TrialClock) -> pl.DataFrame:
     sampler = record.sampler or Sampler(())
-    frames = [sampler.frame()]
+    frames = [book(sampler.frame(), clock)]
     if record.collected is not None:
         frames.append(record.collected.counters)
     return pl.concat(frames).sort("time_ns", maintain_order=True)
@@ -182,6 +191,7 @@ def _bundle_record(record: TrialRecord, key: str, started: time.struct_time) -> 
             session=record.session,
             position=record.position,
             phases=collected.phases if collected else (),
+            turns=collected.turns if collected else (),
             commands=_commands(record),
             events=tuple(sorted(record.events, key=lambda event: event.begin_ns)),
             hosts=tuple(record.hosts),

@@ -10,10 +10,13 @@ from typing import Any
 
 from sizebook.lab.recording import TrialRecord
 from sizebook.lab.warm_up import Settling
+from sizebook.load.turns import TurnOrder
 from sizebook.load.workers import Workers
 from sizebook.model.trial import TrialSpec
 from sizebook.probes.base import Probe
+from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
+from sizebook.store import Bundle
 
 
 @dataclass
@@ -24,8 +27,16 @@ class Ahead:
     marks: dict[Path, int]
     out: Path
     ready: tuple[Future[Any], ...]
+    turns: TurnOrder | None = None
+    """When the load is this trial's; None: throughout."""
     is_lost: bool = False
     """Whether it failed because a process was killed or is gone."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """What reads the counters meanwhile."""
+        assert self.record.sampler is not None
+        return self.record.sampler
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,16 @@ class Broken:
 
     reason: str
     read: Mapping[str, str]
+
+
+class SessionLost(Exception):  # noqa: N818 - an outcome, kept inside the lab
+    """A trial failed; its bundle is stored, but the stack cannot be trusted any more."""
+
+    def __init__(self, bundle: Bundle, *, may_return: bool) -> None:
+        super().__init__(bundle.record.failure)
+        self.bundle = bundle
+        self.may_return = may_return
+        """Whether a fresh start may bring back what it lacked."""
 
 
 @dataclass

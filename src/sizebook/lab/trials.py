@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
 import polars as pl
 
-from sizebook.checks import judge, judge_set
+from sizebook.checks import judge, judge_set, judge_turns
 from sizebook.model.bundle import Fingerprints
 from sizebook.model.design import Design
 from sizebook.model.records import Scalar
-from sizebook.model.verdict import Finding, Judgement, Verdict
+from sizebook.model.verdict import Finding, Judgement, Verdict, worst_of
 from sizebook.store import Bundle
 
 Measure = Callable[[Bundle], float | None]
@@ -30,6 +30,8 @@ class Trial:
     """What has changed since it was measured: ``stack``, ``load profile``, ``load data`` ..."""
     foreign: bool = False
     """Measured on another machine than this one."""
+    beside: Finding | None = None
+    """What is found of it beside the trials that it takes turns with."""
 
     @property
     def treatment(self) -> Mapping[str, Scalar]:
@@ -50,6 +52,9 @@ class Trial:
     def judgement(self) -> Judgement:
         """Verdict and findings; staleness counts as a finding of its own."""
         judgement = judge(self.bundle)
+        if self.beside is not None:
+            findings = (*judgement.findings, self.beside)
+            judgement = Judgement(worst_of(one.verdict for one in findings), findings)
         if not self.stale:
             return judgement
         finding = Finding(
@@ -87,7 +92,7 @@ class Trials(Sequence[Trial]):
         order = {_key(treatment): n for n, treatment in enumerate(design.treatments())}
         self.expected = len(order) * design.replicates if expected is None else expected
         """Trials that the design planned, by its rule for stopping if it has one."""
-        known = [trial for trial in trials if _key(trial.treatment) in order]
+        known = [trial for trial in _beside(trials) if _key(trial.treatment) in order]
         measured = [t for t in known if t.bundle.record.trial.purpose == "measured"]
         self._trials = sorted(measured, key=lambda t: (order[_key(t.treatment)], t.replicate))
         self.conditioning = tuple(
@@ -159,6 +164,20 @@ class Trials(Sequence[Trial]):
         for trial in self:
             treated[_key(trial.treatment)].append(trial.bundle)
         return judge_set({str(key): bundles for key, bundles in treated.items()}, self._floor)
+
+
+def _beside(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials, each that takes turns with what is found of it beside the others."""
+    blocks: dict[str, dict[str, Bundle]] = {}
+    for trial in trials:
+        if trial.bundle.record.execution.turns and trial.completed:
+            session = blocks.setdefault(trial.bundle.record.execution.session, {})
+            session[trial.bundle.sha256] = trial.bundle
+    found = {name: one for block in blocks.values() for name, one in judge_turns(block).items()}
+    return [
+        replace(trial, beside=found[trial.bundle.sha256]) if trial.bundle.sha256 in found else trial
+        for trial in trials
+    ]
 
 
 def doubts(trials: Sequence[Trial], expected: int) -> tuple[str, ...]:

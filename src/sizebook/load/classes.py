@@ -14,6 +14,7 @@ from typing import Any, cast
 import locust
 from gevent.pool import Group
 from locust import FastHttpUser, HttpUser, TaskSet, User, between
+from locust.event import Events
 from locust.exception import StopUser
 from locust.util.load_locustfile import load_locustfile
 
@@ -29,8 +30,11 @@ from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 
 
 def load_user_classes(path: Path) -> list[type[Any]]:
-    """Return the user classes of a locustfile, by Locust's own loader. Raises LocustfileError."""
-    for hook in vars(locust.events).values():  # listeners of the last trial's locustfile
+    """Return the user classes of a locustfile, by Locust's own loader. Raises LocustfileError.
+
+    Listeners of the locustfile that was loaded before hear no more.
+    """
+    for hook in vars(locust.events).values():
         hook._handlers.clear()
     search_path = sys.path.copy()
     try:
@@ -60,6 +64,17 @@ def load_user_classes(path: Path) -> list[type[Any]]:
             next_step="add one, such as a subclass of sizebook.load.users.LeanHttpUser",
         )
     return list(classes.values())
+
+
+def own_events() -> Events:
+    """Return Locust's events for one of several trials, with the listeners of locustfiles.
+
+    Those of the whole process would tell each trial's recorder of the others' requests.
+    """
+    events: Any = Events()  # type: ignore[no-untyped-call]
+    for name, hook in vars(locust.events).items():
+        vars(events)[name]._handlers.extend(hook._handlers)
+    return cast(Events, events)
 
 
 def client_of(classes: list[type[Any]]) -> str:
@@ -164,6 +179,13 @@ def base_url(user: type[Any], order: Order) -> str:
 def refuse_what_foreign_users_cannot(order: Order, classes: Sequence[type[Any]], name: str) -> None:
     """Raise UsageError if the order wants more of plain Locust users than they can do."""
     load = order.load
+    if order.turns is not None:
+        raise UsageError(
+            found=f"turns for {name}, whose users pace themselves",
+            expected="a class derived from sizebook.load.users.Scenario, whose passes wait for the "
+            "next turn",
+            next_step="derive the user class from Scenario as well, or take no turns",
+        )
     if not isinstance(load.arrivals, ClosedLoop):
         raise UsageError(
             found=f"{load.arrivals.kind} arrivals for {name}, whose users pace themselves",

@@ -22,6 +22,7 @@ from sizebook.model.bundle import (
     REQUEST_COLUMNS,
     GeneratorFacts,
     PhaseMark,
+    TurnMark,
 )
 from sizebook.model.errors import TrialError
 from sizebook.model.records import Scalar, Scalars
@@ -52,6 +53,8 @@ class Collected:
     notes: Scalars
     """Further facts: connections opened, requests retried, what Locust itself counted."""
     stopped_early: bool
+    turns: tuple[TurnMark, ...]
+    """The turns that counted, of a trial that took turns."""
     schedule: Offsets | None
     """Every arrival that was planned, in ns from the begin of the first phase, ascending; those at
     or after an early end never fell due. None for a closed loop, which has no schedule."""
@@ -113,6 +116,7 @@ def collect(parts: Sequence[Part], *, host: str) -> Collected:
         counters=pl.concat(counters).sort("time_ns", maintain_order=True),
         notes=merged_notes(parts),
         stopped_early=any(part.done.stopped_early for part in parts),
+        turns=min((part.done.turns for part in parts), key=len),
         schedule=np.sort(np.concatenate(shares), kind="stable") if shares else None,
         clocks={part.host: part.clocks for part in parts if part.clocks is not None},
     )

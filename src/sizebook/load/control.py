@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 from pydantic import ValidationError
@@ -33,6 +33,7 @@ from sizebook.load.protocol import (
     decode,
     encode,
 )
+from sizebook.load.turns import TurnOrder
 from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import LostError, TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile
@@ -84,7 +85,7 @@ class Generator:
         self._locustfiles = locustfiles
         self._process: HostProcess | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
-        self._order: Order | None = None
+        self._orders: list[Order] = []
         self._stopping = threading.Lock()
 
     @property
@@ -132,62 +133,83 @@ class Generator:
         *,
         worker: int = 0,
         workers: int = 1,
+        turns: TurnOrder | None = None,
+        neighbours: Mapping[str, str] = MappingProxyType({}),
     ) -> Prepared:
         """Have the generator do all that need not be measured: import, set-up requests, users.
 
-        Raises what it found wrong with locustfile, settings or targets as UserError.
+        With ``turns`` the trial is carried out together with those ordered so before it, since the
+        last ``run``; ``neighbours`` are the targets of them all. Raises what it found wrong with
+        locustfile, settings or targets as UserError.
         """
-        self._order = Order(
+        earlier, self._orders = self._orders if turns is not None else [], []
+        order = Order(
             load=load,
             locustfile=str(self._there(self._find(load.locustfile))),
             targets=dict(targets),
             out=str(out.resolve()),
             worker=worker,
             workers=workers,
+            turns=turns,
+            beside=bool(earlier),
+            neighbours=dict(neighbours),
         )
-        self.read = {}
-        self._say("order", self._order)
-        return self._understand(Prepared, self._expect("prepared", PREPARE_TIMEOUT_S))
+        self.read = self.read if earlier else {}
+        self._say("order", order)
+        prepared = self._understand(Prepared, self._expect("prepared", PREPARE_TIMEOUT_S))
+        self._orders = [*earlier, order]
+        return prepared
 
     def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
         """Run the prepared trial and return what it recorded; see ``carry_out``."""
-        return collect([self.carry_out(on_tick, start_ns=start_ns)], host=self._host.name)
+        (part,) = self.carry_out(on_tick, start_ns=start_ns)
+        return collect([part], host=self._host.name)
 
-    def carry_out(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Part:
-        """Run the prepared trial and return this worker's part; ``on_tick`` is called every second.
+    def carry_out(
+        self, on_tick: OnTick | None = None, *, start_ns: int | None = None
+    ) -> list[Part]:
+        """Run what was prepared and return this worker's part of each trial, in their order.
+
+        ``on_tick`` is called every second.
 
         Several generators start together if they get the same ``start_ns``. When interrupted (by
         Ctrl-C or an error of ``on_tick``) the generator is ended before the exception goes on.
         """
-        order = self._order
-        if order is None:
+        orders, self._orders = self._orders, []
+        if not orders:
             raise RuntimeError("prepare() must come before run()")
-        self._order = None
         try:
-            start_ns = start_ns or time.monotonic_ns() + lead_ns(order.load.arrivals.users)
+            users = sum(order.load.arrivals.users for order in orders)
+            start_ns = start_ns or time.monotonic_ns() + lead_ns(users)
             self._say("go", Go(start_ns=start_ns))
-            phases = order.load.phases
+            planned_s = sum(order.load.phases.planned_s for order in orders)
+            drain_s = max(order.load.phases.drain_s for order in orders)
             silence_s = SILENCE_TIMEOUT_S
-            while True:
+            every: list[Done] = []
+            while len(every) < len(orders):
                 word, content = self._hear(silence_s)
                 if word == "done":
-                    break
+                    every.append(self._understand(Done, content))
+                    continue
                 tick = self._understand(Tick, content)
-                if tick.elapsed_s > phases.planned_s + phases.drain_s + SILENCE_TIMEOUT_S:
+                if tick.elapsed_s > planned_s + drain_s + SILENCE_TIMEOUT_S:
                     raise self._broken("a trial that does not end")
-                if tick.elapsed_s > phases.planned_s:
+                if tick.elapsed_s > planned_s - SILENCE_TIMEOUT_S / 4:
                     silence_s = SILENCE_TIMEOUT_S + tick.requests * 1e-5  # rows to be written
                 if on_tick is not None:
                     on_tick(tick)
-            done = self._understand(Done, content)
         except TrialError:
             raise
         except BaseException:
             self._end_early()
             raise
-        scheduled = not isinstance(order.load.arrivals, ClosedLoop)
+        return [self._part(order, done) for order, done in zip(orders, every, strict=True)]
+
+    def _part(self, order: Order, done: Done) -> Part:
+        """Return what this worker has left of a trial."""
         out = Path(order.out)
         self._fetch(out)
+        scheduled = not isinstance(order.load.arrivals, ClosedLoop)
         return read_part(done, out, worker=order.worker, scheduled=scheduled)
 
     def stop_trial(self) -> None:

@@ -29,7 +29,8 @@ from sizebook.load.schedule import (
     worker_share,
 )
 from sizebook.load.target import Target
-from sizebook.model.bundle import PhaseMark
+from sizebook.load.turns import TurnTimes
+from sizebook.model.bundle import PhaseMark, TurnMark
 from sizebook.model.errors import TrialError, UserError
 from sizebook.model.load import RUSH, ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.records import Scalar
@@ -96,6 +97,9 @@ class Course:
         self._enrolled = 0
         self._iterations = 0
         self.gate = Event()
+        self.turns: TurnTimes | None = None
+        """When the load is this trial's; None: throughout, or it has not started."""
+        self._turn_end_ns = 0
         self.start_ns = 0
         self.end_ns = 0
         """No arrival is due, and no closed-loop iteration begins, from here on."""
@@ -139,9 +143,39 @@ class Course:
         """Set the trial's times and let the users go."""
         phases = self.load.phases
         self.start_ns = start_ns
-        self.end_ns = start_ns + round(phases.planned_s * 1e9)
-        self.measured = (self.end_ns - round(phases.measured_s * 1e9), self.end_ns)
+        if self.order.turns is not None:
+            self.turns = TurnTimes(self.order.turns, phases, start_ns)
+            counted = self.turns.counted
+            self.measured = (counted[0].begin_ns, counted[-1].end_ns)
+        else:
+            end_ns = start_ns + round(phases.planned_s * 1e9)
+            self.measured = (end_ns - round(phases.measured_s * 1e9), end_ns)
+        self.end_ns = self.measured[1]
         self.gate.set()
+
+    def may_begin(self) -> bool:
+        """Return whether a user may begin a pass now, once the load is this trial's.
+
+        Until then it waits. False: the measured phase is over.
+        """
+        while (now_ns := monotonic_ns()) < self.end_ns:
+            if self.turns is None or now_ns < self._turn_end_ns:
+                return True
+            turn = self.turns.at(now_ns)
+            if turn is None:
+                return False
+            self.clock.sleep_until(turn.begin_ns)
+            if monotonic_ns() >= turn.begin_ns:
+                self._turn_end_ns = turn.end_ns
+        return False
+
+    def _wall_ns(self, own_ns: int) -> int:
+        """Return when so much of the trial's own time has passed since its start."""
+        return self.start_ns + own_ns if self.turns is None else self.turns.wall_ns(own_ns)
+
+    def _own_ns(self, wall_ns: int) -> int:
+        """Return how much of the trial's own time had passed since its start."""
+        return wall_ns - self.start_ns if self.turns is None else self.turns.own_ns(wall_ns)
 
     def stop(self) -> None:
         """End the trial now instead of at its planned end. To be called from the event loop.
@@ -176,7 +210,7 @@ class Course:
             offset_ns = user_start_offset_ns(number, group.users, ramp_s)
         elif isinstance(arrivals, ClosedLoop):
             offset_ns = user_start_offset_ns(user, arrivals.users, ramp_s)
-        self.clock.sleep_until(self.start_ns + offset_ns)
+        self.clock.sleep_until(self._wall_ns(offset_ns))
 
     @contextlib.contextmanager
     def joining(self) -> Iterator[None]:
@@ -192,11 +226,11 @@ class Course:
 
     def think(self, pauses: ThinkTimes) -> None:
         """Return after this user's next pause: ``RUSH`` times shorter if it begins in a rush."""
-        arrivals, now_ns = self.load.arrivals, monotonic_ns()
+        arrivals, now_ns = self.load.arrivals, self._own_ns(monotonic_ns())
         pause_ns = pauses.next_ns()
-        if isinstance(arrivals, ClosedLoop) and now_ns < self.start_ns + arrivals.rush_s * 1e9:
+        if isinstance(arrivals, ClosedLoop) and now_ns < arrivals.rush_s * 1e9:
             pause_ns = round(pause_ns / RUSH)
-        self.clock.sleep_until(now_ns + pause_ns)
+        self.clock.sleep_until(self._wall_ns(now_ns + pause_ns))
 
     def next_iteration(self) -> int:
         """Return the number of a new pass of the scenario, counted over all workers."""
@@ -205,8 +239,14 @@ class Course:
         return number
 
     def finish_iteration(self, begin_ns: int, end_ns: int) -> None:
-        """Count a whole pass of the scenario if it lies within the measured phase."""
-        if begin_ns >= self.measured[0] and end_ns <= min(self.measured[1], self.end_ns):
+        """Count a whole pass of the scenario if it lies within the measured phase.
+
+        Of a trial that takes turns: within the part of a turn that counts.
+        """
+        begin, end = self.measured[0], min(self.measured[1], self.end_ns)
+        if self.turns is not None and (turn := self.turns.at(begin_ns)) is not None:
+            begin, end = max(begin, turn.from_ns), min(end, turn.end_ns)
+        if begin_ns >= begin and end_ns <= end:
             self.iterations += 1
 
     def take_arrival(self, user: int) -> int | None:
@@ -220,7 +260,7 @@ class Course:
         due = self._own.get(user, self._common)
         if self._over or due.taken >= len(due.offsets):
             return None
-        due_ns = self.start_ns + due.offsets[due.taken]
+        due_ns = self._wall_ns(due.offsets[due.taken])
         due.taken += 1
         self.clock.sleep_until(due_ns)
         if self._over or due_ns >= self.end_ns:
@@ -233,27 +273,39 @@ class Course:
         """Whether nothing that is due may be started any more."""
         return self.closed or self._stopped
 
+    def due_offsets(self) -> Offsets | None:
+        """Return when passes were due, in ns from the trial's start; None: when users were free."""
+        if self.offsets is None or self.turns is None:
+            return self.offsets
+        due = (self.turns.wall_ns(own_ns) - self.start_ns for own_ns in self.offsets.tolist())
+        return np.fromiter(due, dtype=np.int64, count=len(self.offsets))
+
     @property
     def dropped(self) -> int:
         """Arrivals that fell due before the trial's end and were never started."""
         if self.offsets is None:
             return 0
-        fell_due = int(np.searchsorted(self.offsets, self.end_ns - self.start_ns))
+        fell_due = int(np.searchsorted(self.offsets, self._own_ns(self.end_ns)))
         return fell_due - self._started_arrivals
+
+    def turn_marks(self) -> tuple[TurnMark, ...]:
+        """Return the turns that counted and were whole when the trial ended."""
+        if self.turns is None:
+            return ()
+        whole = (turn for turn in self.turns.counted if turn.end_ns <= self.end_ns)
+        return tuple(TurnMark(**turn._asdict()) for turn in whole)
 
     def phase_marks(self, over_ns: int) -> tuple[PhaseMark, ...]:
         """Return the phases as they were run, up to ``over_ns``, when the drain was over."""
         phases = self.load.phases
         marks: list[PhaseMark] = []
         begin_ns = self.start_ns
-        for name, length_s in (
-            ("ramp", phases.ramp_s),
-            ("warm-up", phases.warmup_s),
-            ("measured", phases.measured_s),
+        for name, planned_ns in (
+            ("ramp", self.start_ns + round(phases.ramp_s * 1e9)),
+            ("warm-up", self.measured[0]),
+            ("measured", self.end_ns),
         ):
-            end_ns = min(begin_ns + round(length_s * 1e9), self.end_ns)
-            if name == "measured":
-                end_ns = self.end_ns
+            end_ns = min(planned_ns, self.end_ns)
             if end_ns > begin_ns:
                 marks.append(
                     PhaseMark.model_validate({"name": name, "begin_ns": begin_ns, "end_ns": end_ns})

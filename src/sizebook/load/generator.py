@@ -31,7 +31,9 @@ from sizebook.load.protocol import (
     decode,
     encode,
 )
+from sizebook.load.together import run_together
 from sizebook.load.trialrun import TrialRun, quieten_locust, versions
+from sizebook.load.vitals import OnSecond
 from sizebook.model.errors import TrialError, UserError
 from sizebook.model.records import Record
 
@@ -46,7 +48,7 @@ class Generator:
         self._source = source
         self._send = say
         self._words: Queue[tuple[str, str]] = Queue()
-        self._trial: TrialRun | None = None
+        self._trials: list[TrialRun] = []
         self._files = FileWatch()
 
     def serve(self) -> None:
@@ -58,31 +60,34 @@ class Generator:
             try:
                 self._obey(word, content)
             except UserError as error:
-                self._drop_trial()
+                self._drop_trials()
                 self._tell_read()
                 self._say("error", Failure.of(error))
             except Exception as error:
-                self._drop_trial()
+                self._drop_trials()
                 self._tell_read()
                 sys.excepthook(type(error), error, error.__traceback__)
                 self._say("error", Failure.of(_unexpected(error)))
 
     def _obey(self, word: str, content: str) -> None:
         if word == "order":
-            self._drop_trial()
             order = Order.model_validate_json(content)
+            if not order.beside:
+                self._drop_trials()
             Path(order.out).mkdir(parents=True, exist_ok=True)
             self._files.begin(Path(order.locustfile))
-            self._trial = TrialRun(order)
+            self._trials.append(TrialRun(order))
             self._tell_read()
-            self._say("prepared", self._trial.prepared())
+            self._say("prepared", self._trials[-1].prepared())
         elif word == "go":
-            if self._trial is None:
+            if not self._trials:
                 raise _misplaced(word, "an order before it")
-            done = self._trial.run(Go.model_validate_json(content).start_ns, self._tell_second)
-            self._drop_trial()
+            start_ns = Go.model_validate_json(content).start_ns
+            every = run_together(self._trials, start_ns, self._sum_up())
+            self._drop_trials()
             self._tell_read()
-            self._say("done", done)
+            for done in every:
+                self._say("done", done)
         elif word != "stop":  # a stop that comes when all is over is no mistake
             raise _misplaced(word, "order, go or stop")
 
@@ -93,22 +98,35 @@ class Generator:
             except ValueError as error:
                 self._say("error", Failure.of(_misplaced(str(error), "a line of the protocol")))
                 continue
-            if word == "stop" and self._trial is not None:
-                self._trial.stop()
+            if word == "stop" and self._trials:
+                for trial in self._trials:
+                    trial.stop()
             else:
                 self._words.put((word, content))
         os._exit(0)
 
-    def _tell_second(self, requests: int, failed: int, users: int, elapsed_s: float) -> None:
-        self._say("tick", Tick(elapsed_s=elapsed_s, requests=requests, failed=failed, users=users))
+    def _sum_up(self) -> Callable[[int], OnSecond]:
+        """Return what gives for each trial what tells the lab of a second, of all of them."""
+        latest: dict[int, tuple[int, int, int]] = {}
+
+        def listener(trial: int) -> OnSecond:
+            def tell(requests: int, failed: int, users: int, elapsed_s: float) -> None:
+                latest[trial] = requests, failed, users
+                requests, failed, users = (sum(each) for each in zip(*latest.values(), strict=True))
+                tick = Tick(elapsed_s=elapsed_s, requests=requests, failed=failed, users=users)
+                self._say("tick", tick)
+
+            return tell
+
+        return listener
 
     def _tell_read(self) -> None:
         if news := self._files.news():
             self._say("read", Read(files=news))
 
-    def _drop_trial(self) -> None:
-        trial, self._trial = self._trial, None
-        if trial is not None:
+    def _drop_trials(self) -> None:
+        trials, self._trials = self._trials, []
+        for trial in trials:
             trial.close()
 
     def _say(self, word: str, content: Record) -> None:

@@ -1,9 +1,10 @@
 """The words that the lab and a generator exchange: one JSON object a line, one key an object.
 
-To the generator: ``order`` (prepare a trial), ``go`` (start it), ``stop`` (end it early, keep what
-was recorded); the end of its standard input ends it. From the generator: ``ready`` (imports are
-done), ``prepared``, ``tick`` (once a second), ``done``, ``error``. Before all but the first and the
-ticks comes ``read``, if the locustfile has read files that were not told yet.
+To the generator: ``order`` (prepare a trial), ``go`` (start what was ordered), ``stop`` (end it
+early, keep what was recorded); the end of its standard input ends it. From the generator: ``ready``
+(imports are done), ``prepared``, ``tick`` (once a second), ``done`` (of each trial, in the order in
+which they were ordered), ``error``. Before all but the first and the ticks comes ``read``, if the
+locustfile has read files that were not told yet.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sizebook.model.bundle import GeneratorFacts, PhaseMark
+from pydantic import Field
+
+from sizebook.load.turns import TurnOrder
+from sizebook.model.bundle import GeneratorFacts, PhaseMark, TurnMark
 from sizebook.model.errors import LocustfileError, TrialError, UsageError, UserError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Record, Scalars, Strings
@@ -35,6 +39,12 @@ class Order(Record):
     """Folder for this worker's files; made if it is missing."""
     worker: int = 0
     workers: int = 1
+    turns: TurnOrder | None = None
+    """When the load is this trial's; None: throughout."""
+    beside: bool = False
+    """Whether it is carried out together with those ordered before; else they are dropped."""
+    neighbours: Strings = Field(default_factory=dict)
+    """Further base URLs that the process may connect to, for the trials beside it."""
 
 
 class Go(Record):
@@ -84,6 +94,8 @@ class Done(Record):
     seconds: tuple[tuple[int, dict[str, float]], ...]
     """Per second: its end in CLOCK_MONOTONIC ns and the generator's counters."""
     stopped_early: bool
+    turns: tuple[TurnMark, ...] = ()
+    """The turns that counted, of a trial that took turns."""
     notes: Scalars
     """Further facts: retries, connections opened, errors raised by the locustfile; which of several
     addresses of a target's name was used, as ``address_app``."""

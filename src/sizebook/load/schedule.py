@@ -18,13 +18,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sizebook.model.load import (
-    ClosedLoop,
-    Intensity,
-    PacedUsers,
-    Phases,
-    Scheduled,
-)
+from sizebook.model.intensity import Intensity
+from sizebook.model.load import ClosedLoop, PacedUsers, Phases, Scheduled
 
 Offsets = NDArray[np.int64]
 """Nanoseconds from the start of the trial, ascending."""

@@ -130,14 +130,16 @@ class FarGenerator(Generator):
         for source in (PACKAGE, own_metadata(), self._locustfiles):
             self.machine.put(source, self._code / source.name)
 
-    def carry_out(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Part:
+    def carry_out(
+        self, on_tick: OnTick | None = None, *, start_ns: int | None = None
+    ) -> list[Part]:
         """See ``Generator``; the start must be told, in this machine's time."""
         assert start_ns is not None
         before = self.machine.clock()
-        part = super().carry_out(on_tick, start_ns=start_ns + before.monotonic_ns)
-        after = self.machine.clock()
-        part = on_this_clock(part, before.monotonic_ns)
-        return replace(part, host=self.machine.name, clocks=(before, after))
+        parts = super().carry_out(on_tick, start_ns=start_ns + before.monotonic_ns)
+        clocks = before, self.machine.clock()
+        here = (on_this_clock(part, before.monotonic_ns) for part in parts)
+        return [replace(part, host=self.machine.name, clocks=clocks) for part in here]
 
     def _launch(self) -> HostProcess:
         self._relay.listen(self._number, self._lines)

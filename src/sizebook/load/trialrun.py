@@ -11,7 +11,7 @@ import contextlib
 import gc
 import logging
 import resource
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -30,6 +30,7 @@ from sizebook.load.classes import (
     gated,
     load_user_classes,
     number_of,
+    own_events,
     pauses_of,
     refuse_unknown_groups,
     refuse_what_foreign_users_cannot,
@@ -59,7 +60,7 @@ from sizebook.load.users import (
     place_of,
     present_place,
 )
-from sizebook.load.vitals import Vitals, cpu_seconds
+from sizebook.load.vitals import OnSecond, Vitals, cpu_seconds
 from sizebook.model.bundle import JOINED_LATE, GeneratorFacts
 from sizebook.model.errors import LocustfileError, TrialError, UsageError
 
@@ -74,8 +75,6 @@ EARLY_DRAIN_S = 2.0
 OTHER_FILES = 64
 """Files that a worker opens beside its users' connections."""
 UNFINISHED_NAME = "(unfinished)"
-
-OnSecond = Callable[[int, int, int, float], None]
 
 
 def versions() -> dict[str, str]:
@@ -100,7 +99,8 @@ class TrialRun:
         try:
             targets = {role: resolve(url) for role, url in order.targets.items()}
             self._reach(targets)
-            fence = Fence(targets.values())
+            beside = [resolve(url) for url in order.neighbours.values()]
+            fence = Fence([*targets.values(), *beside])
             fence.where = lambda: present_place(Path(order.locustfile).name)
             self._guarding.enter_context(fenced(fence))
             classes = load_user_classes(Path(order.locustfile))
@@ -134,45 +134,40 @@ class TrialRun:
             self._stopped_early = True
             get_hub().loop.run_callback(self.course.stop)
 
-    def run(self, start_ns: int, on_second: OnSecond) -> Done:
+    def run(self, start_ns: int, on_second: OnSecond, *, keep: bool = False) -> Done:
         """Carry the trial out and return its facts; rows and schedule are on disk then.
 
         One worker starts later than told if its users need the time to get to their marks. One of
-        several keeps to the common start: what it starts late, it counts as late.
+        several keeps to the common start, as all do with ``keep``: what it starts late, it counts
+        as late.
         """
         course = self.course
         users = self._environment.runner.user_greenlets
-        if self.order.workers == 1 or start_ns == NO_LATER_NS:
+        if (self.order.workers == 1 and not keep) or start_ns == NO_LATER_NS:
             lead_ns = LEAST_LEAD_NS + LEAD_NS_PER_USER * len(users)
             start_ns = max(start_ns, monotonic_ns() + lead_ns)
         vitals = Vitals(
             self._clock,
             lambda: (self._recorder.rows, self._recorder.failed, len(users)),
         )
-        # A collection of the oldest generation walks over every user and connection and stops
-        # the event loop for milliseconds. What is alive now is set aside; our own users make no
-        # reference cycles, foreign clients do, so for them young objects are still collected.
-        gc.freeze()
-        if len(self._ours) == len(self._environment.user_classes):
-            gc.disable()
-        try:
-            course.launch(start_ns)
-            ticking = gevent.spawn(vitals.run, start_ns, on_second)
-            self._clock.sleep_until(start_ns)
-            cpu_s = cpu_seconds()
-            self._wait_for_end()
-            self._drain(users)
-            over_ns = monotonic_ns()
-            cpu_s = cpu_seconds() - cpu_s
-            vitals.stop()
-        finally:
-            gc.enable()
-            gc.unfreeze()
+        course.launch(start_ns)
+        turns = course.turns.all if course.turns is not None else ()
+        ticking = gevent.spawn(vitals.run, start_ns, on_second, turns)
+        self._clock.sleep_until(start_ns)
+        cpu_s = cpu_seconds()
+        self._wait_for_end()
+        self._drain(users)
+        over_ns = monotonic_ns()
+        cpu_s = cpu_seconds() - cpu_s
+        vitals.stop()
         ticking.join(1.0)
         self._environment.runner.quit()
         if course.failure is not None:
             raise course.failure
-        return self._done(vitals, over_ns, cpu_s)
+        if turns:
+            loaded_ns = sum(turn.end_ns - turn.begin_ns for turn in turns)
+            return self._done(vitals, over_ns, vitals.turns_cpu_s, loaded_ns)
+        return self._done(vitals, over_ns, cpu_s, over_ns - course.start_ns)
 
     def close(self) -> None:
         """Release connections and timers; kill what still runs."""
@@ -228,7 +223,7 @@ class TrialRun:
     def _spawn(self, classes: list[type[Any]]) -> None:
         environment: Any = Environment(
             user_classes=classes,
-            events=locust.events,
+            events=own_events() if self.order.turns is not None else locust.events,
             catch_exceptions=not self._ours,
             parsed_options=self._options(),
         )
@@ -317,12 +312,17 @@ class TrialRun:
                 now_ns, now_ns, now_ns, 0, 0, 0, 0, number, UNFINISHED_NAME, 0, "unfinished"
             )
 
-    def _done(self, vitals: Vitals, over_ns: int, cpu_s: float) -> Done:
+    @property
+    def leaves_no_cycles(self) -> bool:
+        """Whether all users are ours, which make no reference cycles; foreign clients do."""
+        return len(self._ours) == len(self._environment.user_classes)
+
+    def _done(self, vitals: Vitals, over_ns: int, cpu_s: float, loaded_ns: int) -> Done:
         course, recorder = self.course, self._recorder
         out = Path(self.order.out)
         recorder.write(out / ROWS_FILE)
-        if course.offsets is not None:
-            np.save(out / SCHEDULE_FILE, course.offsets, allow_pickle=False)
+        if (due := course.due_offsets()) is not None:
+            np.save(out / SCHEDULE_FILE, due, allow_pickle=False)
         rows = recorder.array()
         late = int(np.count_nonzero(rows["start_ns"] - rows["intended_ns"] > LATE_NS))
         clients = self._sweep.clients
@@ -336,7 +336,7 @@ class TrialRun:
             failed=recorder.failed,
             dropped=course.dropped,
             cpu_s=cpu_s,
-            wall_s=(over_ns - course.start_ns) * 1e-9,
+            wall_s=loaded_ns * 1e-9,
             lag_p99_ms=lag_p99_ms,
             lag_max_ms=lag_max_ms,
             late_starts=late,
@@ -357,6 +357,7 @@ class TrialRun:
             errors=recorder.errors,
             seconds=tuple(vitals.seconds()),
             stopped_early=self._stopped_early,
+            turns=course.turn_marks(),
             notes={
                 "connections_opened": sum(client.connects for client in clients),
                 "requests_retried": sum(client.retries for client in clients),

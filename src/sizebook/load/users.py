@@ -179,7 +179,7 @@ class Scenario(User):
         pauses = ThinkTimes(arrivals, course.load.seed, self.number) if arrivals.think_s else None
         if pauses is not None and self.joins:
             course.think(pauses)
-        while monotonic_ns() < course.end_ns:
+        while course.may_begin():
             self.pass_once()
             if pauses is not None:
                 course.think(pauses)
@@ -301,8 +301,10 @@ class SharedBatch(LeanHttpUser):
         while not course.closed:
             batch = course.batch
             if batch is None or batch.finished.is_set():
-                if monotonic_ns() >= course.end_ns:
+                if not course.may_begin():
                     return
+                if course.batch is not batch:  # another user has opened the next one meanwhile
+                    continue
                 batch = self._open(course)
             else:
                 batch.opened.wait()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import resource
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from time import monotonic_ns
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizebook.load.clock import Clock
+from sizebook.load.turns import Turn
 
 TICK_NS = 10_000_000
 TICKS_PER_ROW = 100
@@ -41,6 +42,9 @@ class _Mark(NamedTuple):
 Counters = Callable[[], tuple[int, int, int]]
 """Returns requests recorded, requests failed, users alive."""
 
+OnSecond = Callable[[int, int, int, float], None]
+"""Gets requests, failed, users and seconds elapsed."""
+
 
 def cpu_seconds() -> float:
     """Return the CPU time of this process, user and system."""
@@ -49,33 +53,60 @@ def cpu_seconds() -> float:
 
 
 class Vitals:
-    """Ticks from ``start_ns`` until ``stop``, and one row of counters a second."""
+    """Ticks from ``start_ns`` until ``stop``, and one row of counters a second.
+
+    Of a trial that takes turns it ticks in these alone; a row is the first part of one, which does
+    not count, or the rest.
+    """
 
     def __init__(self, clock: Clock, counters: Counters) -> None:
         self._clock = clock
         self._counters = counters
+        self._due_ns = array("q")
         self._late_ns = array("q")
         self._running = True
-        self._start_ns = 0
         self._marks: list[_Mark] = []
 
-    def run(self, start_ns: int, on_second: Callable[[int, int, int, float], None]) -> None:
-        """Tick until stopped; ``on_second`` gets requests, failed, users and seconds elapsed."""
-        self._start_ns = start_ns
+    def run(self, start_ns: int, on_second: OnSecond, turns: Sequence[Turn] = ()) -> None:
+        """Tick until stopped or the last of the turns, if there are any, is over."""
         self._clock.sleep_until(start_ns)
+        told = self._in_turns(turns) if turns else self._throughout(start_ns)
+        for mark in told:
+            on_second(mark.requests, mark.failed, mark.users, (mark.at_ns - start_ns) * 1e-9)
+
+    def _throughout(self, start_ns: int) -> Iterator[_Mark]:
         self._note()
         due_ns = start_ns
-        while True:
-            due_ns += TICK_NS
-            while (now_ns := monotonic_ns()) < due_ns and self._running:
-                self._clock.sleep_until(due_ns)  # which returns early at the end of a trial
-            if not self._running:
-                return
-            self._late_ns.append(now_ns - due_ns)
+        while self._tick(due_ns := due_ns + TICK_NS):
             whole = len(self._late_ns) % TICKS_PER_ROW == 0
-            if whole and now_ns - self._marks[-1].at_ns > SHORTEST_ROW_NS:
+            if whole and monotonic_ns() - self._marks[-1].at_ns > SHORTEST_ROW_NS:
+                yield self._note()
+
+    def _in_turns(self, turns: Sequence[Turn]) -> Iterator[_Mark]:
+        for turn in turns:
+            self._wait(turn.begin_ns)
+            self._note()
+            for begin_ns, end_ns in pairwise(turn):
+                due = range(begin_ns + TICK_NS, end_ns + 1, TICK_NS)
+                whole = all(self._tick(due_ns) for due_ns in due)
                 mark = self._note()
-                on_second(mark.requests, mark.failed, mark.users, (mark.at_ns - start_ns) * 1e-9)
+                if not whole:
+                    return
+            yield mark
+
+    def _tick(self, due_ns: int) -> bool:
+        """Note how late this process is at a time; return whether it was to wait so long."""
+        now_ns = self._wait(due_ns)
+        if self._running:
+            self._due_ns.append(due_ns)
+            self._late_ns.append(now_ns - due_ns)
+        return self._running
+
+    def _wait(self, due_ns: int) -> int:
+        """Return the time, which has come unless this was stopped."""
+        while (now_ns := monotonic_ns()) < due_ns and self._running:
+            self._clock.sleep_until(due_ns)  # which returns early at the end of a trial
+        return now_ns
 
     def stop(self) -> None:
         """End ``run`` at its next tick."""
@@ -86,8 +117,7 @@ class Vitals:
 
         Where none was due in it, all ticks count; zeros if there was none at all.
         """
-        first = max(0, (begin_ns - self._start_ns) // TICK_NS)
-        last = max(0, (end_ns - self._start_ns) // TICK_NS)
+        first, last = np.searchsorted(self._due_ns, (begin_ns, end_ns), side="right")
         late = np.array(self._late_ns[first:last] or self._late_ns, dtype=np.float64) * 1e-6
         if not late.size:
             return 0.0, 0.0
@@ -95,7 +125,16 @@ class Vitals:
 
     def seconds(self) -> list[tuple[int, dict[str, float]]]:
         """Return the end of each second in CLOCK_MONOTONIC ns, and its counters by metric."""
-        return [(after.at_ns, self._row(before, after)) for before, after in pairwise(self._marks)]
+        return [(after.at_ns, self._row(before, after)) for before, after in self._spans()]
+
+    @property
+    def turns_cpu_s(self) -> float:
+        """CPU time of this process in the turns that have passed."""
+        return sum(after.cpu_s - before.cpu_s for before, after in self._spans())
+
+    def _spans(self) -> Iterator[tuple[_Mark, _Mark]]:
+        """Give begin and end of each row; between two turns there is none."""
+        return (pair for pair in pairwise(self._marks) if pair[1].ticks > pair[0].ticks)
 
     def _note(self) -> _Mark:
         mark = _Mark(monotonic_ns(), cpu_seconds(), len(self._late_ns), *self._counters())

@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 from sizebook.hosts.base import Host, HostProcess
 from sizebook.load.collect import Collected, collect
 from sizebook.load.control import LOCUSTFILES, Generator, OnTick, lead_ns
 from sizebook.load.protocol import Prepared, Tick
+from sizebook.load.turns import TurnOrder
 from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import UsageError
 from sizebook.model.load import LoadProfile
@@ -103,11 +104,21 @@ class Workers:
             self.stop()
             raise
 
-    def prepare(self, load: LoadProfile, targets: Mapping[str, str], out: Path) -> Prepared:
+    def prepare(
+        self,
+        load: LoadProfile,
+        targets: Mapping[str, str],
+        out: Path,
+        *,
+        turns: TurnOrder | None = None,
+        neighbours: Mapping[str, str] = MappingProxyType({}),
+    ) -> Prepared:
         """Have the workers of this load do all that need not be measured, and return their sums.
 
         Worker k writes to ``out/worker-k``. The scenario's ``set_up`` runs once in every worker.
-        Raises what they found wrong with locustfile, settings or targets as UserError.
+        With ``turns`` the trial is carried out together with those prepared so before it, by as
+        many workers; ``neighbours`` are the targets of them all. Raises what they found wrong with
+        locustfile, settings or targets as UserError.
         """
         size = len(self._generators)
         if load.workers > size:
@@ -116,25 +127,46 @@ class Workers:
                 expected=f"{size} at most: as many as were started",
                 next_step="start more workers, or lower the load profile's workers",
             )
-        self._ordered = ()
-        for generator in self._generators:
-            generator.read = {}
+        before, self._ordered = self._ordered, ()
+        if turns is None or not before:
+            before, self._lead_ns = (), 0
+            for generator in self._generators:
+                generator.read = {}
         chosen = self._generators[: load.workers]
+        if before and before != chosen:
+            raise UsageError(
+                found=f"trials of {len(before)} and {load.workers} workers that take turns",
+                expected="as many workers for each of them",
+                next_step="give their load profiles the same number of workers",
+            )
         prepared = [
             generator.prepare(
-                load, targets, out / f"worker-{worker}", worker=worker, workers=load.workers
+                load,
+                targets,
+                out / f"worker-{worker}",
+                worker=worker,
+                workers=load.workers,
+                turns=turns,
+                neighbours=neighbours,
             )
             for worker, generator in enumerate(chosen)
         ]
         self._ordered = chosen
-        self._lead_ns = self.lead_ns(load.arrivals.users, load.workers)
+        self._lead_ns += self.lead_ns(load.arrivals.users, load.workers)
         arrivals = [one.arrivals for one in prepared if one.arrivals is not None]
         return Prepared(
             users=sum(one.users for one in prepared), arrivals=sum(arrivals) if arrivals else None
         )
 
     def run(self, on_tick: OnTick | None = None, *, start_ns: int | None = None) -> Collected:
-        """Run the prepared trial and return what all workers recorded, as one.
+        """Run the prepared trial and return what all workers recorded; see ``run_all``."""
+        (collected,) = self.run_all(on_tick, start_ns=start_ns)
+        return collected
+
+    def run_all(
+        self, on_tick: OnTick | None = None, *, start_ns: int | None = None
+    ) -> list[Collected]:
+        """Run what was prepared and return what all workers recorded, as one, for each trial.
 
         ``on_tick`` is called in this thread about once a second with the sums of what the workers
         told last. If a worker fails, the others are ended and its error is raised; when interrupted
@@ -146,17 +178,24 @@ class Workers:
             raise RuntimeError("prepare() must come before run()")
         begin_ns = start_ns or time.monotonic_ns() + self._lead_ns
         latest: dict[int, Tick] = {}
+        told_s = 0.0
 
         def hear(worker: int, tick: Tick) -> None:
-            newest_s = max((one.elapsed_s for one in latest.values()), default=0.0)
+            nonlocal told_s
             latest[worker] = tick
-            if on_tick is not None and tick.elapsed_s > newest_s + 0.5:
+            if on_tick is not None and tick.elapsed_s > told_s + 0.5:
+                told_s = tick.elapsed_s
                 on_tick(_sum(latest.values()))
 
         parts = _together(
             chosen, lambda generator, tell: generator.carry_out(tell, start_ns=begin_ns), hear
         )
-        return collect(parts, host=self._host.name)
+        return [collect(each, host=self._host.name) for each in zip(*parts, strict=True)]
+
+    @property
+    def ordered_lead_ns(self) -> int:
+        """How long before their start the trials that are prepared should be told to go."""
+        return self._lead_ns
 
     def lead_ns(self, users: int, workers: int) -> int:
         """Return how long before its start a trial is told to go."""

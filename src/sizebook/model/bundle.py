@@ -66,8 +66,9 @@ def _check_file_names(files: dict[str, FileRecord]) -> dict[str, FileRecord]:
 FileName = Annotated[str, AfterValidator(_check_file_name)]
 """Place of a file below the bundle's folder, folders separated by ``/``."""
 
-PHASES = ("ramp", "warm-up", "measured", "drain")
-"""Phases of a trial in order; a sample carries the index of its phase."""
+PHASES = ("ramp", "warm-up", "between", "measured", "drain")
+"""Phases of a trial in order. Only a trial that takes turns has ``between``: what lay between its
+turns, and the first part of each (``store.trial_clock``)."""
 
 REQUEST_COLUMNS = {
     "intended_ns": "Int64",
@@ -110,8 +111,17 @@ phase's begin."""
 class PhaseMark(Record):
     """One phase as it was run: CLOCK_MONOTONIC ns of its begin and end."""
 
-    name: Literal["ramp", "warm-up", "measured", "drain"]
+    name: Literal["ramp", "warm-up", "between", "measured", "drain"]
     begin_ns: Nanoseconds
+    end_ns: Nanoseconds
+
+
+class TurnMark(Record):
+    """One turn of a trial that took turns, as it was run: CLOCK_MONOTONIC ns."""
+
+    begin_ns: Nanoseconds
+    from_ns: Nanoseconds
+    """From here on it counted."""
     end_ns: Nanoseconds
 
 
@@ -303,6 +313,9 @@ class Execution(Record):
     position: Annotated[int, Field(ge=0, lt=1_000_000)]
     """Number of the trial within its session; 0 came first."""
     phases: tuple[PhaseMark, ...]
+    """Of a trial that took turns: in its own time, as all times of its samples."""
+    turns: Annotated[tuple[TurnMark, ...], Field(exclude_if=lambda turns: not turns)] = ()
+    """The turns that counted, in order; without any the JSON does not mention them."""
     commands: tuple[CommandRun, ...]
     events: tuple[StackEvent, ...] = ()
     """What was done to the stack on purpose, and nodes that ran out of memory, in order of time."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from sizebook.model.deployment import CpuSet, HostSpec
+from sizebook.model.intensity import Intensity, Leg, lay_out
 from sizebook.model.records import Record, Scalars
 
 MOST_S = 1e8
@@ -18,6 +18,29 @@ Seconds = Annotated[float, Field(ge=0, le=MOST_S)]
 Rate = Annotated[float, Field(ge=0)]
 
 
+class Turns(Record):
+    """Turns in which the load goes to one treatment of a block after the other."""
+
+    turn_s: Annotated[float, Field(gt=0, le=600)] = 2.0
+    """Length of a turn: this long the load is this trial's alone."""
+    settle_s: Annotated[float, Field(ge=0, le=600)] = 0.2
+    """Its first part, which does not count: users come back, and what the turn before left
+    unanswered ends."""
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> Self:
+        if self.settle_s >= self.turn_s:
+            raise ValueError(
+                f"a turn longer than its first part, {self.settle_s:g} s, not {self.turn_s:g} s"
+            )
+        return self
+
+    @property
+    def counted_s(self) -> float:
+        """Seconds of a turn that count."""
+        return self.turn_s - self.settle_s
+
+
 class Phases(Record):
     """Lengths of a trial's phases in seconds. Samples of the measured phase alone make results.
 
@@ -25,99 +48,58 @@ class Phases(Record):
     users of a closed loop join one after the other, the rate of open arrivals rises linearly from
     0. ``drain_s`` is the longest wait for what is under way, or overdue, when the measured phase
     ends; nothing becomes due in it, and in its last second nothing more is sent.
+
+    A trial that takes turns has lengths of its own time, which stands still while the load is
+    another's: its measured phase is the parts of its turns that count, its warm-up whole turns.
     """
 
     ramp_s: Seconds = 0.0
     warmup_s: Seconds
     measured_s: Annotated[float, Field(gt=0, le=MOST_S)]
     drain_s: Seconds = 10.0
+    turns: Annotated[Turns | None, Field(exclude_if=lambda turns: turns is None)] = None
+    """Turns that it takes with others; None, and not in the JSON: the load is its own throughout.
+    """
+
+    @model_validator(mode="after")
+    def _whole_turns(self) -> Self:
+        if self.turns is None:
+            return self
+        if self.ramp_s:
+            raise ValueError("no ramp in a load that takes turns: its users are there or not")
+        for name, length_s, each_s in (
+            ("warm-up", self.warmup_s, self.turns.turn_s),
+            ("measured phase", self.measured_s, self.turns.counted_s),
+        ):
+            if abs(length_s / each_s - round(length_s / each_s)) > 1e-6:
+                raise ValueError(
+                    f"a {name} of whole turns, {each_s:g} s each, not of {length_s:g} s"
+                )
+        return self
+
+    @property
+    def rounds(self) -> int:
+        """Turns that count; 0 for a load that takes none."""
+        return round(self.measured_s / self.turns.counted_s) if self.turns is not None else 0
+
+    @property
+    def warm_turns(self) -> int:
+        """Turns before them, which do not count."""
+        return round(self.warmup_s / self.turns.turn_s) if self.turns is not None else 0
+
+    @property
+    def loaded_s(self) -> float:
+        """Seconds of load from the first turn that counts on; without turns the measured phase."""
+        return self.rounds * self.turns.turn_s if self.turns is not None else self.measured_s
 
     @property
     def planned_s(self) -> float:
-        """Seconds from the first request to the end of the measured phase."""
-        return self.ramp_s + self.warmup_s + self.measured_s
+        """Seconds of load from the first request to the end of the measured phase."""
+        return self.ramp_s + self.warmup_s + self.loaded_s
 
 
 REQUEST_TIMEOUT_S = 30.0
 """How long a request may take unless its load says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A length of time over which the rate of arrivals is constant or changes linearly."""
-
-    begin_s: float
-    length_s: float
-    begin_per_s: float
-    end_per_s: float
-
-    @property
-    def end_s(self) -> float:
-        """Its end, in seconds from the trial's start as its begin."""
-        return self.begin_s + self.length_s
-
-    @property
-    def slope(self) -> float:
-        """Change of the rate a second."""
-        return (self.end_per_s - self.begin_per_s) / self.length_s
-
-    def rate_at(self, at_s: float) -> float:
-        """Return the arrivals per second at a time within it."""
-        if at_s == self.end_s:
-            return self.end_per_s
-        return self.begin_per_s + self.slope * (at_s - self.begin_s)
-
-    def expected(self, begin_s: float, end_s: float) -> float:
-        """Return the mean number of arrivals in the part of it from ``begin_s`` to ``end_s``."""
-        begin_s, end_s = max(begin_s, self.begin_s), min(end_s, self.end_s)
-        if end_s <= begin_s:
-            return 0.0
-        return (end_s - begin_s) * (self.rate_at(begin_s) + self.rate_at(end_s)) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Intensity:
-    """Arrivals per second over a trial: pieces that follow each other, nothing after the last.
-
-    Times are seconds from the trial's start. Every kind of open arrivals is one of these: its
-    arrivals are evenly spaced points of it, or a Poisson process with it as its rate.
-    """
-
-    pieces: tuple[Piece, ...]
-
-    @property
-    def end_s(self) -> float:
-        """End of the last piece."""
-        return self.pieces[-1].end_s if self.pieces else 0.0
-
-    def expected(self, begin_s: float, end_s: float) -> float:
-        """Return the integral from ``begin_s`` to ``end_s``: the mean number of arrivals."""
-        return math.fsum(piece.expected(begin_s, end_s) for piece in self.pieces)
-
-
-Leg = tuple[float, float, float]
-"""Length in seconds, arrivals per second at its begin and at its end."""
-
-
-def lay_out(legs: tuple[Leg, ...], end_s: float) -> Intensity:
-    """Return the intensity whose pieces are these legs in turn, cut off at ``end_s``."""
-    pieces: list[Piece] = []
-    at_s = 0.0
-    for length_s, begin_per_s, end_per_s in legs:
-        piece = Piece(at_s, length_s, begin_per_s, end_per_s)
-        at_s += length_s
-        if at_s > end_s:
-            kept_s = end_s - piece.begin_s
-            if kept_s <= 0:
-                continue
-            piece = Piece(piece.begin_s, kept_s, begin_per_s, piece.rate_at(end_s))
-        elif length_s <= 0:
-            continue
-        if pieces and pieces[-1].begin_per_s == pieces[-1].end_per_s == begin_per_s == end_per_s:
-            before = pieces.pop()
-            piece = Piece(before.begin_s, piece.end_s - before.begin_s, begin_per_s, end_per_s)
-        pieces.append(piece)
-    return Intensity(tuple(pieces))
 
 
 RUSH = 10.0
@@ -202,7 +184,7 @@ class PacedUsers(Record):
     def intensity(self, phases: Phases) -> Intensity:
         """Return the passes a second that fall due over a trial with these phases."""
         rate = self.rate_per_s
-        legs = ((phases.ramp_s, 0.0, rate), (phases.warmup_s + phases.measured_s, rate, rate))
+        legs = ((phases.ramp_s, 0.0, rate), (phases.warmup_s + phases.loaded_s, rate, rate))
         return lay_out(legs, phases.planned_s)
 
 
@@ -235,7 +217,7 @@ class _Open(Record):
             (phases.ramp_s, 0.0, first),
             (phases.warmup_s, first, first),
             *legs,
-            (max(0.0, phases.measured_s - self.length_s), last, last),
+            (max(0.0, phases.loaded_s - self.length_s), last, last),
         )
         return lay_out(around, phases.planned_s)
 
@@ -338,6 +320,16 @@ class LoadProfile(Record):
         for host in self.hosts:
             if not host.is_elsewhere:
                 raise ValueError(f"other machines for workers, not host {host.name} ({host.mode})")
+        return self
+
+    @model_validator(mode="after")
+    def _the_same_in_each_turn(self) -> Self:
+        if self.phases.turns is None:
+            return self
+        if isinstance(self.arrivals, StaircaseArrivals | RampArrivals):
+            raise ValueError("one rate throughout, since each turn is compared with others'")
+        if self.hosts:
+            raise ValueError("a load from this machine: workers elsewhere cannot take turns yet")
         return self
 
     @model_validator(mode="after")

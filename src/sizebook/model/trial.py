@@ -152,6 +152,9 @@ class TrialSpec(Record):
     """Number of the block; each block has fresh JVMs."""
     deployment: Deployment
     load: LoadProfile
+    beside: Annotated[tuple[str, ...], Field(exclude_if=lambda beside: not beside)] = ()
+    """Levels of the treatments that are up beside it and take turns with it, as ``levels_of`` puts
+    them; none, and not in the JSON: it is alone."""
     allowance: Allowance = Allowance()
     probe_interval_s: Annotated[float, Field(ge=0.1, le=60)] = 1.0
     """Seconds between readings; sources that are dear to read are read once a second at most."""
@@ -176,6 +179,12 @@ class TrialSpec(Record):
         names = [one.node for one in self.disturbances if isinstance(one, Exhaustion)]
         if len(set(names)) < len(names):
             raise ValueError("two accounts of how the same node may run out of memory")
+        return self
+
+    @model_validator(mode="after")
+    def _takes_turns_undisturbed(self) -> Self:
+        if self.load.phases.turns is not None and self.disturbances:
+            raise ValueError("nothing done on purpose to a stack whose load takes turns")
         return self
 
     @model_validator(mode="after")

@@ -20,6 +20,11 @@ OWN_SOURCE = "probes"
 OWN_HOST = "local"
 OWN_INTERVAL_NS = 1_000_000_000
 NICENESS = 10
+SELDOM_S = 60.0
+"""Probes with a longer interval are too dear to be read at given times."""
+LATE_NS = 150_000_000
+"""A reading that is due at a given time is taken no later after it: its neighbours in time are
+others' counts."""
 
 
 class Sampler:
@@ -60,6 +65,7 @@ class Sampler:
         self._wait = wait or self._stop.wait
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._at_ns: tuple[int, ...] = ()
         self._readings: list[tuple[int, str, list[Sample]]] = []
         self._missed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._failed: Counter[str] = Counter(dict.fromkeys(names, 0))
@@ -89,11 +95,17 @@ class Sampler:
             except Exception as error:
                 self._note(probe, error)
 
-    def start(self) -> None:
-        """Begin to sample at the probes' intervals, in threads of its own."""
+    def start(self, at_ns: Sequence[int] = ()) -> None:
+        """Begin to sample in threads of its own: at the probes' intervals, or at given times.
+
+        ``at_ns``: ascending times of the clock, at each of which every probe is read that can be
+        read each minute; the readings bear these times. What would be read later than ``LATE_NS``
+        is missing.
+        """
         if self._threads:
             raise RuntimeError("the sampler is running")
         self._stop.clear()
+        self._at_ns = tuple(at_ns)
         self._threads = [
             threading.Thread(
                 target=self._run_quietly, args=(asked,), name=f"probes {asked}".strip(), daemon=True
@@ -126,6 +138,9 @@ class Sampler:
 
         The first of all also reads what sampling costs.
         """
+        if self._at_ns:
+            self._run_at_times(asked)
+            return
         begin_ns, cpu_before_ns = self._clock_ns(), self._thread_cpu_ns()
         spent_before_ns = self._cpu_ns[asked]
         mine, due_ns = [], []
@@ -151,6 +166,23 @@ class Sampler:
             if own_due_ns is not None and self._clock_ns() >= own_due_ns:
                 self._own_readings()
                 own_due_ns = self._clock_ns() + OWN_INTERVAL_NS
+
+    def _run_at_times(self, asked: str) -> None:
+        """Read the probes that ask this one at each of the given times, until stopped."""
+        cpu_before_ns, spent_before_ns = self._thread_cpu_ns(), self._cpu_ns[asked]
+        mine = [p for p in self._probes if p.asks == asked and p.interval_s <= SELDOM_S]
+        for at_ns in self._at_ns:
+            if self._wait(max(0.0, (at_ns - self._clock_ns()) / 1e9)):
+                return
+            for probe in mine:
+                self._due[probe.name] += 1
+                if self._clock_ns() - at_ns <= LATE_NS:
+                    self._read(probe, at_ns)
+                else:
+                    self._missed[probe.name] += 1
+            self._cpu_ns[asked] = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
+            if asked in self.asked[:1]:
+                self._own_readings(at_ns)
 
     def snapshot(self) -> int:
         """Read every probe once, now; return the clock time (ns) when all had been read."""
@@ -200,14 +232,15 @@ class Sampler:
             (folder / NOTES).write_text(notes.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
     def _run_quietly(self, asked: str) -> None:
-        if hasattr(os, "setpriority") and sys.platform == "linux":
+        if hasattr(os, "setpriority") and sys.platform == "linux" and not self._at_ns:
+            # What is read at given times must be in time, in each turn alike.
             # On Linux the priority is a thread's; elsewhere it would be the whole harness's.
             own = threading.get_native_id()
             lower = max(NICENESS, os.getpriority(os.PRIO_PROCESS, own))
             os.setpriority(os.PRIO_PROCESS, own, lower)
         self.run(asked)
 
-    def _read(self, probe: Probe) -> None:
+    def _read(self, probe: Probe, at_ns: int | None = None) -> None:
         begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
         failure: Exception | None = None
         samples: list[Sample] = []
@@ -216,7 +249,7 @@ class Sampler:
         except Exception as error:
             # Whatever a probe raises, the other probes and the trial go on.
             failure = error
-        time_ns = (begin_ns + self._clock_ns()) // 2
+        time_ns = (begin_ns + self._clock_ns()) // 2 if at_ns is None else at_ns
         with self._lock:
             self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
             if failure is None:
@@ -240,8 +273,8 @@ class Sampler:
             last_ns=now_ns,
         )
 
-    def _own_readings(self) -> None:
-        now_ns = self._clock_ns()
+    def _own_readings(self, at_ns: int | None = None) -> None:
+        now_ns = self._clock_ns() if at_ns is None else at_ns
         own = [Sample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns.total() / 1e9)]
         for metric, counts, unit in (
             ("due_ticks", self._due, 1),

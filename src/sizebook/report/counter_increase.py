@@ -3,6 +3,9 @@
 The first and the last reading are made exactly before the first and after the last request. A
 counter that fell began anew at 0, in a process that was started again: what it says then has risen
 since. What was counted between the last reading and the end of a killed process is lost.
+
+Of a trial that takes turns only its measured phase counts, which begins and ends with a reading:
+what rose between its turns is others', or nobody's.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ import polars as pl
 
 from sizebook.lab.trials import Measure
 from sizebook.store import Bundle
+from sizebook.store.derived import derived
+from sizebook.store.readings import Span
 
 COLUMNS: dict[str, type[pl.DataType]] = {
     "source": pl.String,
@@ -26,7 +31,9 @@ def rises(bundle: Bundle, metric: str, source: str = "") -> pl.DataFrame:
     of the sources that are wanted, such as ``server/app-``. A label that came up within the trial
     rose from the first reading that has it.
     """
-    found = [(one.source, one.label, one.rise()) for one in bundle.readings.find(source, metric)]
+    span = _turns(bundle)
+    series = bundle.readings.find(source, metric)
+    found = [(one.source, one.label, one.rise(span)) for one in series]
     rows = pl.DataFrame(found, schema=COLUMNS, orient="row")
     return rows.group_by("source", "label").agg(pl.col("rise").sum()).sort("source", "label")
 
@@ -38,7 +45,25 @@ def risen(source: str, *metrics: str) -> Measure:
     names, of all their labels where one names none.
     """
 
-    return lambda bundle: bundle.readings.rise(source, *metrics)
+    return lambda bundle: bundle.readings.rise(source, *metrics, span=_turns(bundle))
+
+
+def _turns(bundle: Bundle) -> Span | None:
+    """Return the measured phase of a trial that took turns; None: all of the trial counts."""
+    if not bundle.record.execution.turns:
+        return None
+    mark = bundle.record.execution.phase("measured")
+    return (mark.begin_ns, mark.end_ns) if mark is not None else None
+
+
+def _requests(bundle: Bundle) -> int:
+    """Return the requests in which the counters rose."""
+    return bundle.columns.height if _turns(bundle) is None else _measured_requests(bundle)
+
+
+@derived("counter_increase.measured_requests")
+def _measured_requests(bundle: Bundle) -> int:
+    return bundle.columns.only("phase", "measured").height
 
 
 def rise_per_request(source: str, *metrics: str, scale: float = 1.0) -> Measure:
@@ -49,7 +74,7 @@ def rise_per_request(source: str, *metrics: str, scale: float = 1.0) -> Measure:
     of_all = risen(source, *metrics)
 
     def measure(bundle: Bundle) -> float | None:
-        requests, rise = bundle.columns.height, of_all(bundle)
+        requests, rise = _requests(bundle), of_all(bundle)
         return scale * rise / requests if rise is not None and requests else None
 
     return measure

@@ -14,6 +14,7 @@ from sizebook.model.errors import BundleError
 from sizebook.store import Bundle
 from sizebook.store.bundles import verify_file
 from sizebook.store.thread_cache import Once
+from sizebook.store.trial_clock import TrialClock
 
 _FOLDER, _ENDING = "gc/", ".log"
 _LOGS = Once[str, Mapping[str, GcLog]]()
@@ -79,7 +80,9 @@ def _read_logs(bundles: Sequence[Bundle]) -> list[dict[str, GcLog]]:
     found = read_gc_logs([path for _, _, path in places])
     for (n, node, _), log in zip(places, found, strict=True):
         if isinstance(log, GcLog):
-            logs[n][node] = log.shifted(-_clock_ahead_ns(bundles[n], node.partition(".")[0]))
+            here = log.shifted(-_clock_ahead_ns(bundles[n], node.partition(".")[0]))
+            clock = TrialClock(bundles[n].record.execution.turns)
+            logs[n][node] = here.moved(clock.own) if clock else here
     return logs
 
 

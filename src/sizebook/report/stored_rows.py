@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sizebook.checks.accounting import ROWS, UNSURE, beside
 from sizebook.checks.facts import change_of
 from sizebook.checks.rules import DoesNotApply
 from sizebook.lab.trials import Measure
@@ -26,10 +27,13 @@ def rows_stored(table: str) -> Measure:
         if not start.size:
             return None
         end_ns = int((start + bundle.columns["service_ns"]).max())
+        if beside(bundle, f"{UNSURE}/{table}"):
+            return None  # some of them may be of a trial that took turns on the same stack
         try:
-            return change_of(bundle, SOURCE, f"rows_stored/{table}", int(start.min()), end_ns).rise
+            change = change_of(bundle, SOURCE, f"rows_stored/{table}", int(start.min()), end_ns)
         except DoesNotApply:
             return None
+        return change.rise - beside(bundle, f"{ROWS}/{table}")
 
     return measure
 

@@ -1,8 +1,7 @@
 """The charts of a trial's page, as Vega-Lite specifications that hold their data.
 
-They are written by hand instead of through Altair, which checks each chart against its schema for
-tens of milliseconds: a page has thirty charts, a book thousands of pages. The theme's configuration
-is given once a page: :func:`page_config`.
+They are written by hand instead of through Altair, which checks each chart for tens of
+milliseconds: a book has thousands of pages. The theme is given once a page: :func:`page_config`.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ _LEFT_OUT = "left out"
 _SHADES = {
     "ramp": "#7a5fb024",
     "warm-up": "#a87b0024",
+    "between": "#7c7c7c14",
     "measured": "#0072b20c",
     "drain": "#7c7c7c28",
     _LEFT_OUT: "#d55e0029",

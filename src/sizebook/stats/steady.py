@@ -145,7 +145,7 @@ def steady_state(
         if abs(off) > tolerance
     ]
     tests: list[Trend | Shift] = [*trends, *shifts]
-    adjusted = _holm(np.array([1.0 if test.p is None else test.p for test in tests]))
+    adjusted = holm(np.array([1.0 if test.p is None else test.p for test in tests]))
     changes = [
         _describe(name, test, p)
         for name, test, p in zip(names, tests, adjusted, strict=True)
@@ -261,7 +261,7 @@ def _moved(found: Shift, by: int) -> Shift:
     return Shift(found.p, at, found.change_share, found.n, found.n_effective, found.reason)
 
 
-def _holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Holm's adjusted p-values."""
     order = np.argsort(p)
     raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))

@@ -15,6 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 Statistic = Literal["mean", "min", "max"]
+Span = tuple[int, int]
+"""Begin and end, CLOCK_MONOTONIC in ns."""
 
 
 class Series:
@@ -60,14 +62,15 @@ class Series:
         """Whether it ever said less than before: that of a process that was started again."""
         return bool((np.diff(self.values) < 0).any())
 
-    def rise(self) -> float:
-        """Return how much a counter rose from its first answer to its last.
+    def rise(self, span: Span | None = None) -> float:
+        """Return how much a counter rose from its first answer to its last, of a span or of all.
 
         One that fell began anew at 0: what it says then has risen since. What was counted between
         the last answer and the end of a killed process is lost.
         """
-        steps = np.diff(self.values)
-        return float(np.where(steps < 0, self.values[1:], steps).sum())
+        values = self.values if span is None else self.within(*span)
+        steps = np.diff(values)
+        return float(np.where(steps < 0, values[1:], steps).sum())
 
     def within(self, begin_ns: int, end_ns: int) -> NDArray[np.float64]:
         """Return the answers of a window, both of its ends included."""
@@ -104,13 +107,16 @@ class Readings:
         found = (self._by_metric if "/" in metric else self._without_label).get(metric, ())
         return [one for one in found if one.source.startswith(source) and one.values.size]
 
-    def rise(self, source: str, *metrics: str) -> float | None:
+    def rise(self, source: str, *metrics: str, span: Span | None = None) -> float | None:
         """Return how much counters rose over the whole trial, all together: see ``Series.rise``.
 
-        Source and metrics as ``find`` takes them. None where one of the metrics is not there.
+        Source and metrics as ``find`` takes them. None where one of the metrics is not there, or
+        has not answered at the end of the ``span``, if there is one.
         """
         found = [self.find(source, metric) for metric in metrics]
-        return sum(one.rise() for some in found for one in some) if all(found) else None
+        if span is not None and any(one.around(*span) is None for some in found for one in some):
+            return None
+        return sum(one.rise(span) for some in found for one in some) if all(found) else None
 
     def last(self, source: str, metric: str) -> float | None:
         """Return the last answers of all series that ``find`` gives, added up; None without any."""

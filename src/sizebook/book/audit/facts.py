@@ -16,6 +16,8 @@ import numpy as np
 from packaging.version import Version
 
 import sizebook
+from sizebook.book.audit.rule import Wrong
+from sizebook.book.audit.turns import FACTS, TIMES, known_offsets, turn_vitals, wrong_turns
 from sizebook.load.rows import LATE_NS
 from sizebook.load.schedule import TimeChange, arrival_offsets, paced_offsets
 from sizebook.load.vitals import TICK_NS, TICKS_PER_ROW
@@ -25,7 +27,7 @@ from sizebook.store import Bundle
 from sizebook.store.readings import Series
 from sizebook.store.tables import REQUESTS, SCHEDULE
 
-TIMES, FACTS, COMMANDS = "AU113-times", "AU114-facts", "AU115-commands"
+COMMANDS = "AU115-commands"
 _ID = re.compile(r"(\d{8}T\d{6}Z)(-.*)?")
 _SESSION = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]+")
 _OF_ROUNDING = 1e-9
@@ -42,9 +44,6 @@ _VITALS = ("cpu_share", "lag_max_ms", "lag_p99_ms")
 
 _Counts = np.ndarray[Any, np.dtype[np.int64]]
 _Lags = np.ndarray[Any, np.dtype[np.float64]]
-
-Wrong = tuple[str, str, str, str]
-"""Rule, what differs, what was found, what follows from the rest."""
 
 
 def contradictions(record: BundleRecord, name: str) -> Iterator[Wrong]:
@@ -67,7 +66,7 @@ def recomputed(bundle: Bundle) -> Iterator[Wrong]:
     if record.outcome != "completed" or facts is None:
         return
     if bundle.has_counters:
-        yield from _vitals(bundle, facts)
+        yield from (turn_vitals if record.execution.turns else _vitals)(bundle, facts)
     if SCHEDULE in record.files:
         yield from _schedule(bundle)
     if REQUESTS in record.files:
@@ -96,6 +95,10 @@ def _phases(record: BundleRecord) -> Iterator[Wrong]:
         return
     lengths = {"ramp": planned.ramp_s, "warm-up": planned.warmup_s, "measured": planned.measured_s}
     names = [name for name, length_s in lengths.items() if round(length_s * 1e9)] + ["drain"]
+    if planned.turns is not None:
+        yield from wrong_turns(record)
+        lengths = {"measured": planned.measured_s}
+        names.insert(-2, "between")
     early = record.trial.purpose == "conditioning"  # ends as soon as the stack has settled
     found = [mark.name for mark in marks]
     if found != names and not early:
@@ -112,6 +115,8 @@ def _phases(record: BundleRecord) -> Iterator[Wrong]:
             yield TIMES, f"length of {mark.name}", f"{length} ns", f"{most} ns"
     if record.generator is not None:
         wall_s = (marks[-1].end_ns - marks[0].begin_ns) * 1e-9
+        if planned.turns is not None:
+            wall_s = planned.planned_s
         if not _is_close(record.generator.wall_s, wall_s):
             yield TIMES, "the generator's seconds", repr(record.generator.wall_s), repr(wall_s)
 
@@ -275,6 +280,8 @@ def _schedule(bundle: Bundle) -> Iterator[Wrong]:
         yield FACTS, "the schedule", f"{found.size} times", f"about {due:.0f} times"
         return
     expected = _offsets(load)
+    if bundle.record.execution.turns:
+        found, expected = known_offsets(found, expected, bundle.record)
     if np.array_equal(expected, found):
         return
     if expected.size != found.size:

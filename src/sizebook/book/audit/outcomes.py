@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sizebook.book.audit.facts import Wrong
+from sizebook.book.audit.rule import Wrong
 from sizebook.model.bundle import BundleRecord
 
 OUTCOME = "AU116-outcome"

@@ -24,6 +24,9 @@ class AuditRule:
     """What to do about a finding."""
 
 
+Wrong = tuple[str, str, str, str]
+"""Rule, what differs, what was found, what follows from the rest."""
+
 MEASURE = "Get a fresh copy of the bundle, or remove it and measure the trial again."
 RUN = "Run the chapter again: sizebook run CHAPTER, with --source data/runs to measure nothing."
 BUILD = "Build the site again: sizebook build."
