@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -19,7 +20,8 @@ from sizebook.lab.progress import Progress
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole, Mode
 from sizebook.model.design import Design, Factor
 from sizebook.model.errors import HostLacksError, UsageError
-from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers
+from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers, RampArrivals
+from sizebook.model.trial import Disturbance
 from sizebook.stack.running import check_memory
 from sizebook.stack.settings import node_properties
 
@@ -249,3 +251,63 @@ def test_time_left_follows_how_the_run_has_gone(capsys, monkeypatch):
     progress.step("stored", planned_s=10.0, done=1)
     assert progress.left_s == pytest.approx(60.0)
     assert "1/4 trials, 1 min 00 s left" in capsys.readouterr().err
+
+
+def in_turns(treat=setup, **given):
+    return plan_sessions("c", QUICK, design(**given), treat, conditioning_s=45.0, turns=True)
+
+
+def test_a_block_that_takes_turns_is_one_session():
+    """A start for each deployment, all trials beside each other, in turns of the profile."""
+    sessions = in_turns()
+    assert [session.replicate for session in sessions] == [0, 1]
+    for session in sessions:
+        assert len(session.trials) == 4
+        assert [len(start.trials) for start in session.starts] == [2, 2]
+        assert [len(start.conditioning) for start in session.starts] == [2, 2]
+        assert session.contacts == tuple(start.conditioning[0] for start in session.starts)
+        for spec in session.trials:
+            phases = spec.load.phases
+            assert (phases.turns, phases.rounds) == (QUICK.turns, QUICK.rounds)
+            assert phases.measured_s == pytest.approx(QUICK.rounds * QUICK.turns.counted_s)
+            assert len(spec.beside) == 3
+            assert str(sorted(spec.treatment.items())) not in spec.beside
+    turns_s = 4 * (QUICK.rounds + QUICK.warm_turns) * QUICK.turns.turn_s
+    loads_s = sum(spec.load.phases.planned_s for spec in sessions[0].conditioning)
+    assert sessions[0].planned_s() == pytest.approx(sessions[0].start_s + loads_s + turns_s)
+
+
+def test_a_block_that_takes_turns_is_measured_as_a_whole():
+    """What is there of another session, or not all of it, spares nothing."""
+    (session, _) = in_turns()
+
+    def bundle(spec, name):
+        execution = SimpleNamespace(session=name)
+        return SimpleNamespace(record=SimpleNamespace(trial=spec, execution=execution))
+
+    whole = [bundle(spec, "one") for spec in session.trials]
+    assert session.after(whole).trials == ()
+    for less in ([], whole[1:], [bundle(session.trials[0], "two"), *whole[1:]]):
+        assert session.after(less) == session
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"arrivals": RampArrivals(begin_per_s=1, end_per_s=2, over_s=0.1)}, "one rate throughout"),
+        ({"disturbances": (Disturbance(at_s=1, action="kill", node="app-1"),)}, "on purpose"),
+    ],
+)
+def test_what_cannot_take_turns_is_refused_with_what_to_do(changed, message):
+    """In one message, before anything is measured."""
+
+    def treat(treatment):
+        whole = setup(treatment)
+        if "arrivals" in changed:
+            load = whole.load.model_copy(update=changed)
+            return replace(whole, load=load)
+        return replace(whole, **changed)
+
+    with pytest.raises(UsageError, match=message) as error:
+        in_turns(treat)
+    assert "leave 'turns' out" in str(error.value)

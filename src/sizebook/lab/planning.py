@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pydantic import ValidationError
+
 from sizebook.lab.profiles import Profile, in_turns
 from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.design import Design, Treatment
+from sizebook.model.errors import UsageError
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.trial import (
     Allowance,
@@ -18,6 +21,7 @@ from sizebook.model.trial import (
     levels_of,
 )
 from sizebook.store import Bundle
+from sizebook.store.record_file import first_fault
 
 _START_S: Mapping[Mode, float] = {
     "bare": 5.0,
@@ -159,8 +163,9 @@ def plan_sessions(
 ) -> tuple[Session, ...]:
     """Return the sessions of a design in the order in which they are to run.
 
-    With ``turns`` there is one a block, in which the treatments take turns. Raises ValueError if a
-    factor that is declared ``sub`` changes the deployment: such trials cannot share one start.
+    With ``turns`` there is one a block, in which the treatments take turns; raises UsageError for a
+    load that cannot. Raises ValueError if a factor that is declared ``sub`` changes the deployment:
+    such trials cannot share one start.
     """
     sessions: list[Session] = []
     for replicate, plots in design.blocks():
@@ -267,7 +272,15 @@ def _side_by_side(
         changed = spec.model_copy(
             update={"beside": others, "load": load, "probe_interval_s": turns.counted_s}
         )
-        return TrialSpec.model_validate_json(changed.model_dump_json())
+        try:
+            return TrialSpec.model_validate_json(changed.model_dump_json())
+        except ValidationError as error:
+            raise UsageError(
+                found=f"design {design.experiment!r} in turns, of which a trial cannot take any",
+                expected=first_fault(error),
+                next_step="leave 'turns' out of lab.add(...), or see 'Treatments that take turns' "
+                "on the page on writing a chapter",
+            ) from error
 
     sessions = []
     for start in starts:
