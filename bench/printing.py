@@ -203,6 +203,8 @@ def turns_table(found: Turns) -> Table:
         )
     sds = (found.sd(found.turns), found.sd(found.apart))
     table.add_row("sd", f"{sds[0]:.1%}", "", "", f"{sds[1]:.1%}", "", style="bold")
+    levels = (found.level(found.turns), found.level(found.apart))
+    table.add_row("requests/s", f"{levels[0]:,.0f}", "", "", f"{levels[1]:,.0f}", "")
     return table
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Literal
@@ -247,6 +247,12 @@ class Turns(Record):
     def sd(blocks: tuple[TurnsBlock, ...]) -> float:
         """Return the standard deviation of a block's log ratio around the truth."""
         return sqrt(sum(one.log_ratio**2 for one in blocks) / len(blocks))
+
+    @staticmethod
+    def level(blocks: tuple[TurnsBlock, ...]) -> float:
+        """Return the geometric mean of all rates: what taking turns costs shows in it."""
+        logs = [log(per_s) for one in blocks for per_s in one.per_s]
+        return exp(sum(logs) / len(logs))
 
 
 class ProbeCost(Record):

@@ -14,6 +14,7 @@ from sizebook.lab import Setup, place, profiles
 from sizebook.lab import measuring as measuring_module
 from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.deployments import app_stack, null_server
+from sizebook.model.bundle import NO_SESSION
 from sizebook.model.design import Design, Factor
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases, Turns
 from sizebook.report.gc_logs import gc_logs
@@ -212,3 +213,26 @@ def test_a_killed_node_fails_the_whole_block(project, monkeypatch):
         assert trial.verdict == "failed"
         assert "nullserver-1" in trial.bundle.record.failure
         assert trial.bundle.record.failure.count("killed") or "-9" in trial.bundle.record.failure
+
+
+def test_a_locustfile_that_cannot_be_loaded_fails_each_block_and_is_started_for_once(project):
+    """The reason names the file; the second block starts no stack for it."""
+    here = place()
+    (project.locustfiles / "broken_turns.py").write_text("raise ValueError('on purpose')\n")
+
+    def treat(_):
+        load = LoadProfile(
+            locustfile="broken_turns.py",
+            arrivals=ClosedLoop(users=1),
+            phases=Phases(warmup_s=1, measured_s=1),
+            cpus=here.generator[:1],
+        )
+        return Setup(null_server(here), load)
+
+    lab = ChapterLab("broken-in-turns", profile="smoke", source="measure", seed=1, project=project)
+    lab.add(Design("broken", (Factor("side", ("a", "b")),), 2, 1), treat, 0.0, turns=True)
+    found = lab.run()["broken"]
+    assert [trial.verdict for trial in found] == ["failed"] * 4
+    assert all("broken_turns.py, line 1" in trial.bundle.record.failure for trial in found)
+    started = {trial.bundle.record.execution.session for trial in found}
+    assert len(started - {NO_SESSION}) == 1

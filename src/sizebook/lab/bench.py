@@ -8,7 +8,6 @@ The generator serves one session after the other; every session has a fresh stac
 from __future__ import annotations
 
 import contextlib
-import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from sizebook.lab.placement import pinned_to, placement_facts, stack_cpus, threa
 from sizebook.lab.planning import Session, TurnSession
 from sizebook.lab.progress import FAILED, Progress
 from sizebook.lab.recording import TrialRecord, write_bundle
-from sizebook.lab.started import Ahead, Broken, SessionLost, Started
+from sizebook.lab.started import Ahead, Broken, SessionLost, Started, new_session_name
 from sizebook.lab.taking_turns import run_block
 from sizebook.lab.warm_up import Settling
 from sizebook.lab.watching import watch
@@ -101,7 +100,7 @@ class Bench:
         """Facts that the record of each trial tells."""
         self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
-        self._broken: dict[str, Broken] = {}
+        self.broken: dict[str, Broken] = {}
         """Locustfiles that cannot be loaded: no stack is started for their other trials."""
         self._generators = generators
         self._aside = aside
@@ -126,12 +125,12 @@ class Bench:
         done: list[Bundle] = []
         progress.step(f"{session.experiment}, block {session.replicate + 1}: starting the stack")
         while due := session.remaining(done):
-            if (broken := self._broken.get(due[0].load.locustfile)) is not None:
+            if (broken := self.broken.get(due[0].load.locustfile)) is not None:
                 alike = [one for one in due if one.load.locustfile == due[0].load.locustfile]
                 done += self.give_up(alike, broken.reason, folder, progress)
                 continue
             try:
-                with self.started(session, _session_name()) as started:
+                with self.started(session, new_session_name()) as started:
                     spent_s = session.start_s
                     if session.conditioning:
                         progress.step("conditioning", planned_s=spent_s)
@@ -161,7 +160,7 @@ class Bench:
                 conditioned.append(lost.bundle)
                 starts_lost += 1
                 may_return = lost.may_return and starts_lost < _STARTS
-                if may_return or due[0].load.locustfile in self._broken:
+                if may_return or due[0].load.locustfile in self.broken:
                     continue
                 reason = f"its conditioning load failed: {lost.bundle.record.failure}"
                 return [*conditioned, *done, *self.give_up(due, reason, folder, progress)]
@@ -265,7 +264,7 @@ class Bench:
             record.failure, ahead.is_lost = str(cause), isinstance(cause, LostError)
             if isinstance(error, LocustfileError):
                 broken = Broken(record.failure, started.generator.read)
-                self._broken[spec.load.locustfile] = broken
+                self.broken[spec.load.locustfile] = broken
         record.read(started.generator.read)
 
     def store(self, ahead: Ahead, folder: Path) -> Bundle:
@@ -345,7 +344,7 @@ class Bench:
                 raise
 
     def _failed(self, spec: TrialSpec, reason: str, folder: Path) -> Bundle:
-        broken = self._broken.get(spec.load.locustfile)
+        broken = self.broken.get(spec.load.locustfile)
         data = broken.read if broken is not None else {}
         record = TrialRecord(
             root=self.project.root,
@@ -360,10 +359,6 @@ class Bench:
             facts={**self.notes},
         )
         return write_bundle(record, {}, folder)
-
-
-def _session_name() -> str:
-    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
 
 
 def _store(ahead: Ahead, folder: Path) -> Bundle:

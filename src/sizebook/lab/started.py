@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
@@ -17,6 +19,11 @@ from sizebook.probes.base import Probe
 from sizebook.probes.sampler import Sampler
 from sizebook.stack import RunningStack
 from sizebook.store import Bundle
+
+
+def new_session_name() -> str:
+    """Return the name of a new session: when it began, and a number."""
+    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
 
 
 @dataclass

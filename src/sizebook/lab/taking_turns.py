@@ -7,7 +7,6 @@ of its turns and booked to it (``lab.turn_booking``). Each treatment leaves a bu
 from __future__ import annotations
 
 import contextlib
-import secrets
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -23,12 +22,12 @@ from sizebook.lab.await_server_count import await_counted, counting_source, requ
 from sizebook.lab.exhaustion import cause_of_failure
 from sizebook.lab.planning import Session, TurnSession
 from sizebook.lab.progress import FAILED, Progress
-from sizebook.lab.started import Ahead, SessionLost, Started
+from sizebook.lab.started import Ahead, Broken, SessionLost, Started, new_session_name
 from sizebook.lab.turn_order import lay_out_turns, order_rounds
 from sizebook.lab.watching import watch
 from sizebook.load.protocol import Tick
 from sizebook.load.turns import TurnTimes
-from sizebook.model.errors import LostError, TrialError
+from sizebook.model.errors import LocustfileError, LostError, TrialError
 from sizebook.store.bundles import Bundle
 from sizebook.store.columns import RequestColumns
 
@@ -47,6 +46,9 @@ def run_block(bench: Bench, session: TurnSession, folder: Path, progress: Progre
     Whatever makes one trial fail makes all of the block fail, since none could be compared. After
     a process that was killed there is one start more.
     """
+    for spec in session.trials:
+        if (broken := bench.broken.get(spec.load.locustfile)) is not None:
+            return bench.give_up(session.trials, broken.reason, folder, progress)
     done: list[Bundle] = []
     for attempt in range(1, _STARTS + 1):
         block = _Block(bench, session, folder, progress)
@@ -84,7 +86,7 @@ class _Block:
         self._session = session
         self._folder = folder
         self._progress = progress
-        self._name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
+        self._name = new_session_name()
         self._label = f"{session.experiment}, block {session.replicate + 1}"
         self.stored: list[Bundle] = []
         self.has_measured = False
@@ -140,6 +142,10 @@ class _Block:
             failure = _Failure.of(next((cause for cause in causes if cause is not None), error))
             for _, ahead in trials:
                 ahead.record.failure = failure.reason
+            if isinstance(error, LocustfileError):
+                broken = Broken(failure.reason, trials[0][0].generator.read)
+                locustfiles = [spec.load.locustfile for spec in self._session.trials]
+                self._bench.broken |= dict.fromkeys(locustfiles, broken)
         for _, ahead in trials:
             self.stored.append(self._bench.store(ahead, self._folder))
         self.has_measured = True
