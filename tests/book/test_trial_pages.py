@@ -22,9 +22,10 @@ from sizebook.book import evidence_html, processes, sphinx_evidence
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
 from sizebook.book.records import Record
 from sizebook.book.site import list_pages
-from sizebook.book.trial_words import done_words, host_words, network_words
-from sizebook.model.bundle import Execution, PhaseMark, StackEvent
+from sizebook.book.trial_words import done_words, host_words, network_words, phase_words
+from sizebook.model.bundle import Execution, PhaseMark, StackEvent, TurnMark
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases, Turns
 from sizebook.model.network import LinkSpec, NetworkSpec
 
 BUILT_PAGE_BYTES = 250_000
@@ -426,3 +427,14 @@ def test_a_network_is_told_link_by_link():
         "web to db": "frames of 8996 bytes, 100 Mbit/s, delayed by 0.5 ms",
         "offloads": "off",
     }
+
+
+def test_a_trial_that_took_turns_says_so() -> None:
+    """How many, how long, and where what lay between them is."""
+    phases = Phases(warmup_s=0.4, measured_s=0.6, turns=Turns(turn_s=0.4, settle_s=0.1))
+    load = LoadProfile(locustfile="x.py", arrivals=ClosedLoop(users=1), phases=phases)
+    turns = [TurnMark(begin_ns=at, from_ns=at + 1, end_ns=at + 4) for at in (0, 8)]
+    execution = SimpleNamespace(phase=lambda _: None, turns=turns)
+    assert "2 turns of 0.4 s, of which the last 0.3 s count" in phase_words(load, execution)
+    alone = load.model_copy(update={"phases": Phases(warmup_s=0.4, measured_s=0.6)})
+    assert "turns" not in phase_words(alone, execution)

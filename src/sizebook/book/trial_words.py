@@ -23,7 +23,19 @@ def phase_words(load: LoadProfile, execution: Execution) -> str:
     drain = execution.phase("drain")
     if drain:
         parts.append(f"drain {(drain.end_ns - drain.begin_ns) / 1e9:.4g} s")
-    return ", ".join(parts)
+    return ", ".join(parts) + turn_words(load, execution)
+
+
+def turn_words(load: LoadProfile, execution: Execution) -> str:
+    """Return how a trial took turns; empty if its load was its own throughout."""
+    turns = load.phases.turns
+    if turns is None:
+        return ""
+    return (
+        f"; {len(execution.turns)} turns of {turns.turn_s:g} s, of which the last "
+        f"{turns.counted_s:g} s count and follow each other here; what lay between them comes "
+        "before the measured phase"
+    )
 
 
 def done_words(execution: Execution) -> list[str]:
