@@ -69,7 +69,7 @@ OF: dict[str, tuple[str, ...]] = {
     "bench/test_pairing.py": ("root",),
     "audit/test_taken.py": ("database", "jvm", "site"),
     "bench/test_truth.py/@rig": ("jvm", "measure"),
-    "bench/test_turns.py": ("database", "jvm", "measure", "root"),
+    "bench/test_turns.py": ("jvm", "measure", "root"),
     "book/@browser": ("browser",),
     "book/@sample_root": ("site",),
     "book/@trials_root": ("site",),
