@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from bench.peers import Peer
 from sizebook.hosts import Host, HostProcess
-from sizebook.lab.bench import Bench
 from sizebook.lab.placement import Placement
 from sizebook.load.collect import Collected
 from sizebook.load.control import Generator
@@ -26,6 +26,9 @@ from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.errors import TrialError
 from sizebook.model.load import LoadProfile
 from sizebook.model.records import Scalar
+
+if TYPE_CHECKING:  # notebooks read results with modules of this package, and may not measure
+    from sizebook.lab.bench import Bench
 
 BODY_BYTES = 1024
 
