@@ -127,7 +127,7 @@ def check_each(found: Recorded, *, times: bool) -> int:
         if row is None or row["end_ns"] > found.said["read_ns"] or "cause" not in said:
             continue
         compared += 1
-        where = (found.name, number)
+        where = (found.name, number, row["kind"], row["name"], row["cause"], said["cause"])
         assert row["pauses"] == said.get("pauses", 0), where
         # the log rounds to microseconds; its clock surrounds recorder's or lies within it
         near = 0.5 * MS + 0.1 * said.get("pauses_ns", 0)
