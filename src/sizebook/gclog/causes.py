@@ -43,12 +43,28 @@ def with_cause(groups: pl.LazyFrame, lines: Lines) -> pl.LazyFrame:
         # a line of its own may say it, which a log that begins within the collection lacks
         is_failed=pl.when(is_failed | ~_may_lack(lines)).then(is_failed),
     )
-    # a cycle of G1 has the cause of the young collection before it, which started it
-    starters = groups.filter(pl.col("stopping_name").str.contains(STARTS_CYCLE)).select(
-        "run", pl.col("id") + 1, started_by="cause"
-    )
-    groups = groups.join(starters, on=["run", "id"], how="left", maintain_order="left")
+    groups = groups.join(_started_by(groups), on=["run", "id"], how="left", maintain_order="left")
     return groups.with_columns(pl.coalesce("cause", "started_by").alias("cause"))
+
+
+def _started_by(groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the cause of each of G1's cycles: that of the young collection that started it.
+
+    It is the last one that starts a cycle before it. A full collection may come in between where
+    the thread that marks waits for a CPU. No two cycles have one such collection in common.
+    """
+    numbered = groups.select("run", "id", "kind", "stopping_name", "cause").sort("id")
+    starters = numbered.filter(pl.col("stopping_name").str.contains(STARTS_CYCLE)).select(
+        "run", "id", starter="id", started_by="cause"
+    )
+    cycles = numbered.filter(pl.col("kind").str.ends_with(" cycle"))
+    before = pl.col("id").shift(1).over("run").fill_null(-1).alias("before")
+    return (
+        cycles.select("run", "id", before)
+        .join_asof(starters, on="id", by="run", check_sortedness=False)
+        .filter(pl.col("starter") > pl.col("before"))
+        .select("run", "id", "started_by")
+    )
 
 
 def _may_lack(lines: Lines) -> pl.Expr:
