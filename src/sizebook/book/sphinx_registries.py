@@ -118,18 +118,16 @@ def _profiles() -> nodes.Element:
         (
             p.name,
             str(p.replicates),
-            "each treatment" if p.fresh_starts else "each deployment",
+            "treatment" if p.fresh_starts else "deployment",
             f"{p.conditioning_s:g}",
             f"{p.phases.warmup_s:g}",
-            f"{p.phases.measured_s:g}",
-            f"{p.rounds} of {p.turns.turn_s:g} s",
+            f"{p.phases.measured_s:g}, or {p.rounds} turns of {p.turns.turn_s:g}",
             p.promise,
         )
         for p in PROFILES.values()
     ]
-    heads = ("Profile", "Replicates", "Fresh start for", "Longest conditioning (s)", "Warm-up (s)")
-    more = ("Measured (s)", "Or turns that count", "What it is for")
-    return registry_table((*heads, *more), rows, literal=1)
+    heads = ("Profile", "Blocks", "Start for each", "Conditioning, at most (s)", "Warm-up (s)")
+    return registry_table((*heads, "Measured (s)", "What it is for"), rows, literal=1)
 
 
 def _settings() -> nodes.Element:
