@@ -21,6 +21,9 @@ from sizebook.probes.registry import find_counter
 from sizebook.store.readings import Readings, Series
 from sizebook.store.trial_clock import TrialClock
 
+_TOLD_WITHIN_NS = 1_000_000_000
+"""How long after the last turn the generator may tell of it."""
+
 
 def in_own_time(collected: Collected, clock: TrialClock) -> Collected:
     """Return what the generator recorded, in the trial's own time."""
@@ -85,7 +88,7 @@ def _booked(series: Series, clock: TrialClock) -> Series:
         rises = _rise(begin, end)
         meanwhile = _rise(end[:-1], begin[1:])
         levels = begin[0] + meanwhile.sum() + np.concatenate(([0.0], np.cumsum(rises)))
-        later = answers[after] - (end[-1] if end.size else 0.0) + levels[-1]
+        later = answers[after] - end[-1] + levels[-1]
         if np.isnan(levels).any():  # nobody knows what was whose
             levels, later = np.full_like(levels, np.nan), np.full_like(later, np.nan)
     else:
@@ -130,9 +133,6 @@ def _own_counters(counters: pl.DataFrame, clock: TrialClock) -> pl.DataFrame:
     own = np.where(within, clock.own(ends - 1) + 1, times)
     moved = counters.with_columns(pl.Series("time_ns", own))
     return moved.sort("time_ns", maintain_order=True)
-
-
-_TOLD_WITHIN_NS = 1_000_000_000
 
 
 def _own_schedule(collected: Collected, clock: TrialClock) -> NDArray[np.int64] | None:

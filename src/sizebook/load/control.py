@@ -194,6 +194,7 @@ class Generator:
                 tick = self._understand(Tick, content)
                 if tick.elapsed_s > planned_s + drain_s + SILENCE_TIMEOUT_S:
                     raise self._broken("a trial that does not end")
+                # the last turn of all may end, and with it the ticks, a little before
                 if tick.elapsed_s > planned_s - SILENCE_TIMEOUT_S / 4:
                     silence_s = SILENCE_TIMEOUT_S + tick.requests * 1e-5  # rows to be written
                 if on_tick is not None:

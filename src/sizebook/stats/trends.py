@@ -242,12 +242,15 @@ def lag1_autocorrelation(values: _Floats) -> float:
     (n r + 4) / (n - 6): that bias is about -(2 + 4 r) / n, in the manner of Marriott and Pope,
     Biometrika 41 (1954), and two more of each make up for the noise of r.
     """
+    r = lag1(values) if values.size > 6 else None
+    return 0.0 if r is None else min(max((values.size * r + 4) / (values.size - 6), 0.0), STRONGEST)
+
+
+def lag1(values: _Floats) -> float | None:
+    """Return the lag-1 autocorrelation of a series as it is; None where it never changes."""
     centred = values - values.mean()
     squares = float(centred @ centred)
-    if squares == 0 or values.size <= 6:
-        return 0.0
-    r = float(centred[1:] @ centred[:-1]) / squares
-    return min(max((values.size * r + 4) / (values.size - 6), 0.0), STRONGEST)
+    return float(centred[1:] @ centred[:-1]) / squares if squares else None
 
 
 def lag1_around_course(values: _Floats) -> float:
