@@ -8,7 +8,8 @@ alone explain is told beside it: then it is rounds that are wanting, else starts
 Coverage of nominal 95 % intervals, and intervals of equal treatments that exclude 1, in percent of
 4000 seeded simulations of 20 rounds. A machine whose speed wanders (AR(1), phi 0.9, standard
 deviation 20 %) and drifts to twice its speed, noise of 3 % on one side and 6 % on the other, each
-of it AR(1) with phi 0.3, starts that differ by 1.4 % (``tests/stats/test_rounds.py`` repeats a part of it):
+of it AR(1) with phi 0.3, starts that differ by 1.4 % (``tests/stats/test_rounds.py`` repeats a
+part of it):
 
 ====================  ====  ====  ====  ====  ====
 blocks                   2     3     4     5    10
