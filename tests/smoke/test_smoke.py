@@ -44,9 +44,9 @@ def test_every_trial_completed_and_its_account_closes(whole):
     for bundle in bundles:
         verify_bundle(bundle)
         findings = {finding.rule: finding for finding in judge(bundle).findings}
-        assert bundle.record.outcome == "completed", bundle.record.failure
+        assert bundle.record.outcome == "completed", f"{bundle.id}: {bundle.record.failure}"
         for rule in ("SB100-completed", "SB101-accounting", "SB102-clock", "SB103-little"):
-            assert findings[rule].passed, findings[rule].message
+            assert findings[rule].passed, f"{bundle.id}: {findings[rule].message}"
         if bundle.record.trial.deployment.find("app"):
             count = findings["SB104-server-count"]
             killed = bool(bundle.record.execution.events)  # its counters began anew
@@ -54,7 +54,7 @@ def test_every_trial_completed_and_its_account_closes(whole):
             errors = findings["SB301-errors"]
             within_outage = killed and errors.numbers.get("requests", 0) < FEW_REQUESTS
             unmeasured = "no request in the measured phase" in errors.message
-            assert errors.passed or within_outage or unmeasured, errors.message
+            assert errors.passed or within_outage or unmeasured, f"{bundle.id}: {errors.message}"
 
 
 def test_bundles_name_no_machine_and_no_secret(whole):

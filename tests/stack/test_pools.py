@@ -77,7 +77,8 @@ def test_threads_at_work_are_rate_times_time(own, tmp_path):
     assert done == rise["binding_calls_total/queue"] == collected.requests.height
     assert worked / done >= 0.02
     assert 0 < worked / seconds <= 3
-    assert worked + waited <= rise["binding_call_s/queue"] <= 6 * seconds
+    # The thread's own time ends a little after its reply, which may be after the caller's.
+    assert waited + 0.02 * done <= rise["binding_call_s/queue"] <= 6 * seconds
     assert counters(own)["binding_pool_largest/bindings-queue"] == 3
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sizebook.book.audit.rule import Wrong
+from sizebook.load.vitals import TICK_NS
 from sizebook.model.bundle import BundleRecord, GeneratorFacts
+from sizebook.model.load import Turns
 from sizebook.store import Bundle
-from sizebook.store.readings import Series
 from sizebook.store.trial_clock import TrialClock
 
 TIMES, FACTS = "AU113-times", "AU114-facts"
@@ -20,6 +22,7 @@ _SLACK = 0.1
 than the turn's."""
 _SLACK_S = 0.1
 _Offsets = NDArray[np.int64]
+_Values = NDArray[np.float64]
 
 
 def wrong_turns(record: BundleRecord) -> Iterator[Wrong]:
@@ -48,30 +51,48 @@ def turn_vitals(bundle: Bundle, facts: GeneratorFacts) -> Iterator[Wrong]:
     record = bundle.record
     planned, turns = record.trial.load.phases.turns, record.execution.turns
     measured = record.execution.phase("measured")
-    if planned is None or measured is None or record.trial.load.workers != 1:
+    if planned is None or measured is None or not turns or record.trial.load.workers != 1:
         return
     series = {one.metric: one for one in bundle.readings if one.source == "generator"}
     largest, cpu = series.get("lag_max_ms"), series.get("cpu_share")
     if largest is None or cpu is None:
         return
-    found = largest.values[largest.times_ns > turns[0].begin_ns].max(initial=0.0)
+    parts = _Parts.of(planned, len(turns))
+    found = parts.of_turns(largest.values).max(initial=0.0)
     if not np.isclose(found, facts.lag_max_ms, rtol=1e-9, atol=1e-9):
         yield FACTS, "largest lag", f"{facts.lag_max_ms} ms", f"{found} ms"
-    used_s = _used_s(cpu, turns[0].begin_ns, measured.begin_ns, planned.settle_s, planned.counted_s)
+    used_s = parts.used_s(cpu.values, planned)
     if abs(used_s - facts.cpu_s) > _SLACK * used_s + _SLACK_S:
         yield FACTS, "CPU seconds", f"{facts.cpu_s} s", f"about {used_s:.3f} s"
 
 
-def _used_s(
-    shares: Series, first_ns: int, measured_ns: int, settle_s: float, counted_s: float
-) -> float:
-    """Return the CPU seconds of all rows; in the warm-up both kinds come in turn."""
-    times = shares.times_ns
-    warm = shares.values[times <= first_ns]
-    between = shares.values[(times > first_ns) & (times <= measured_ns)]
-    counted = shares.values[times > measured_ns]
-    settling = warm[0::2].sum() + between.sum()
-    return float(settling * settle_s + (warm[1::2].sum() + counted.sum()) * counted_s)
+class _Parts(NamedTuple):
+    """The generator's rows, one for each part of a turn in which a tick was due.
+
+    Those of the turns that counted are the last ones: first what did not count of them, then what
+    did. When a row was noted tells nothing: after a stall it is the next turn's time already.
+    """
+
+    turns: int
+    settling: int
+    """Rows a turn of its first part: none where that is shorter than a tick."""
+
+    @classmethod
+    def of(cls, planned: Turns, turns: int) -> _Parts:
+        return cls(turns, int(round(planned.settle_s * 1e9) >= TICK_NS))
+
+    def of_turns(self, values: _Values) -> _Values:
+        return values[-self.turns * (1 + self.settling) :]
+
+    def used_s(self, shares: _Values, planned: Turns) -> float:
+        """Return the CPU seconds of all rows; in the warm-up both kinds come in turn."""
+        counted = shares[-self.turns :]
+        warm = shares[: -self.turns * (1 + self.settling)]
+        if not self.settling:
+            return float((warm.sum() + counted.sum()) * planned.counted_s)
+        settling = warm[0::2].sum() + shares[-2 * self.turns : -self.turns].sum()
+        counting = warm[1::2].sum() + counted.sum()
+        return float(settling * planned.settle_s + counting * planned.counted_s)
 
 
 def known_offsets(
