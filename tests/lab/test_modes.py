@@ -16,9 +16,9 @@ from sizebook.lab import (
     missing_mode,
     missing_of_links,
 )
-from sizebook.lab.chapter_lab import planning_only
 from sizebook.lab.equipment import tried_modes
 from sizebook.lab.modes import find_modes_here
+from sizebook.lab.plan_only import planning_only
 from sizebook.model.errors import MeasurementLockedError, UsageError
 from sizebook.store import Project, measurement_lock
 
@@ -122,9 +122,9 @@ def test_a_plan_makes_no_interfaces_to_find_out_about_links(
     tier = FoundMode("namespace", "a network of its own", tried=False)
     monkeypatch.setattr("sizebook.lab.modes.glance_at_modes", lambda state, kinds: (tier,))
     monkeypatch.setattr("sizebook.lab.modes.missing_features", lambda guard: {"rate": "tried"})
-    with planning_only() as assumed:
+    with planning_only() as plan:
         assert missing_of_links(lab_of(project, "measure")) == {}
-        assert "links between hosts work" in assumed
+    assert "links between hosts work" in plan.assumed
 
 
 def test_a_mode_is_not_lacking_because_another_measurement_runs(project: Project) -> None:

@@ -189,3 +189,15 @@ def test_memory_that_a_group_holds_back_is_a_fact(monkeypatch):
     trial = placed((), ())
     assert placement_facts(trial, 8192)[USABLE_MEMORY_MIB] == 2048
     assert USABLE_MEMORY_MIB not in placement_facts(trial, 2048)
+
+
+def test_stacks_side_by_side_share_the_heap_and_use_the_same_cpus():
+    """Of whole 32 MiB each; together no more than one has."""
+    alone = place((0, 1, 2, 3), 16_000)
+    for stacks in (1, 2, 3, 7):
+        each = alone.beside(stacks)
+        assert (each.stack, each.generator) == (alone.stack, alone.generator)
+        assert each.total_heap_mib % 32 == 0
+        assert 0 <= alone.total_heap_mib - stacks * each.total_heap_mib < 32 * stacks
+    with pytest.raises(ValueError, match="0 stacks"):
+        alone.beside(0)

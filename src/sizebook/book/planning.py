@@ -35,6 +35,8 @@ class PlannedChapter:
     missing: tuple[Session, ...]
     assumed: tuple[str, ...] = ()
     """What nobody has tried on this machine yet, such as "mode container works"; a run does."""
+    remarks: tuple[str, ...] = ()
+    """What a run will measure in another way than the chapter asks for, and why."""
 
     @property
     def trials(self) -> int:
@@ -121,7 +123,7 @@ def _plan(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
     names: dict[str, Any] = {"__name__": "__plan__"}
     try:
         with (
-            planning_only() as assumed,
+            planning_only() as words,
             _loaded_when_used(_DRAWING),
             contextlib.redirect_stdout(io.StringIO()),
         ):
@@ -134,7 +136,8 @@ def _plan(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
                     if "parameters" in cell["metadata"].get("tags", []):
                         names.update(parameters)
     except PlanComplete as plan:
-        return PlannedChapter(chapter, plan.sessions, plan.missing, tuple(assumed))
+        found = tuple(words.assumed), tuple(words.remarks)
+        return PlannedChapter(chapter, plan.sessions, plan.missing, *found)
     return PlannedChapter(chapter, (), ())
 
 

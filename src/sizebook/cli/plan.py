@@ -40,6 +40,8 @@ def plan(
     say(f"to measure: {total / 60:.1f} min (set-up and building the book come on top)")
     if assumed := dict.fromkeys(words for each in planned for words in each.assumed):
         say(f"not tried here yet, taken for granted: {', '.join(assumed)}; 'sizebook doctor' tries")
+    for words in (words for each in planned for words in each.remarks):
+        say(words)
 
 
 def _as_row(each: PlannedChapter) -> dict[str, str]:
@@ -60,6 +62,7 @@ def _as_json(each: PlannedChapter) -> dict[str, object]:
         "missing": each.missing_trials,
         "seconds": round(each.missing_s, 1),
         "assumed": list(each.assumed),
+        "remarks": list(each.remarks),
         "sessions": [
             {
                 "experiment": session.experiment,

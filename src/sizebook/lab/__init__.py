@@ -1,6 +1,6 @@
 """Floor 3: designs become trials; the only room that joins stack, load, probes and checks."""
 
-from sizebook.lab.chapter_lab import ChapterLab, PlanComplete, planning_only
+from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.deployments import (
     app_stack,
     binding_stack,
@@ -22,6 +22,7 @@ from sizebook.lab.modes import (
     missing_of_links,
 )
 from sizebook.lab.placement import Placement, place
+from sizebook.lab.plan_only import PlanComplete, planning_only
 from sizebook.lab.planning import Setup
 from sizebook.lab.systems import given_system, joined, missing_program, started_system
 from sizebook.lab.trials import Trial, Trials, doubts

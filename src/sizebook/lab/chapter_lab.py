@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from sizebook.checks.design_rules import good_per_s
+from sizebook.hosts.allowed import usable_memory_mib
 from sizebook.lab.borrowing import borrow_trials
 from sizebook.lab.calibration import find_floor, first_sessions
 from sizebook.lab.design_notes import write_notes
@@ -23,6 +22,7 @@ from sizebook.lab.measurement_cache import (
     readable_bundles,
     taken_as_measured,
 )
+from sizebook.lab.plan_only import PlanComplete, is_planned_only, remark
 from sizebook.lab.planning import Session, Treat, plan_sessions
 from sizebook.lab.precision import Precision
 from sizebook.lab.profiles import get_profile
@@ -37,45 +37,8 @@ from sizebook.store.rounds import open_published
 
 LACKS = "lacks/"
 """Begin of the names of facts in which a trial notes what its machine could not do."""
-_PLANNING: ContextVar[dict[str, None] | None] = ContextVar("planning", default=None)
-
-
-class PlanComplete(Exception):  # noqa: N818 - not an error: ends a notebook that is only planned
-    """Carries the plan out of a notebook that is read for its plan alone."""
-
-    def __init__(self, sessions: tuple[Session, ...], missing: tuple[Session, ...]) -> None:
-        super().__init__("the plan is complete")
-        self.sessions = sessions
-        """Every session of every design."""
-        self.missing = missing
-        """The sessions that would be run, with the trials that are not on disk yet."""
-
-
-@contextlib.contextmanager
-def planning_only() -> Iterator[Collection[str]]:
-    """Within this context ``ChapterLab.run`` measures nothing and raises PlanComplete.
-
-    Nothing is started to find out what this machine can do; yields what the plan takes for granted
-    instead, as ``assume`` was told.
-    """
-    assumed: dict[str, None] = {}
-    token = _PLANNING.set(assumed)
-    try:
-        yield assumed.keys()
-    finally:
-        _PLANNING.reset(token)
-
-
-def is_planned_only() -> bool:
-    """Return whether the notebook that runs is only read for its plan."""
-    return _PLANNING.get() is not None
-
-
-def assume(words: str) -> None:
-    """Note what a plan takes for granted, since a trial of it would cost what a plan saves."""
-    assumed = _PLANNING.get()
-    if assumed is not None:
-        assumed[words] = None
+_SPARE_MIB = 2048
+"""What generator, harness and page cache keep beside stacks that are up side by side."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +150,18 @@ class ChapterLab:
 
         With ``turns`` the treatments of a block are up side by side and the load takes turns
         between them, in turns and rounds of the profile; phases of their loads do not count then.
-        Where trials are only read, they are planned as they were measured: in turns or one after
-        the other.
+        Where this machine has too little memory for that they are measured one after the other,
+        and the plan says so. Where trials are only read, they are planned as they were measured.
         ``conditioning_s`` is the longest load after a fresh start. With ``until`` the design stops
         after the block with which its answer is precise enough, except in the smoke profile.
         """
         seconds = self._conditioning_s(conditioning_s)
         place = self._placing(treat)
-        taking = turns and (self.measures or self._took_turns(design.experiment))
+        taking = turns and self.takes_turns(design.experiment)
         sessions = plan_sessions(self.chapter, self.profile, design, place, seconds, turns=taking)
+        if taking and self.measures and (found := _lacking_memory(sessions)):
+            remark(f"{self.chapter}, {design.experiment}: one stack after the other; {found}")
+            sessions = plan_sessions(self.chapter, self.profile, design, place, seconds)
         stop = until if self.profile.publishable else None
         self._enter(design.experiment, _Planned(design, sessions, stop))
 
@@ -270,9 +236,13 @@ class ChapterLab:
             self._replayed = read_source(self.project, self._folder())
         return self._replayed
 
-    def _took_turns(self, experiment: str) -> bool:
-        """Return whether the source's trials of a design took turns."""
-        return any(
+    def takes_turns(self, experiment: str) -> bool:
+        """Return whether treatments of a design that may take turns are up side by side.
+
+        They are where this lab measures; else they were if the source's trials took turns. Then the
+        stacks share the machine: ``Placement.beside`` says what each gets.
+        """
+        return self.measures or any(
             bundle.record.execution.turns
             for bundle in self._lent(self.chapter)
             if (bundle.record.trial.chapter, bundle.record.trial.experiment)
@@ -384,6 +354,13 @@ class ChapterLab:
                 next_step="give a folder such as data/runs, or measure",
             )
         return folder
+
+
+def _lacking_memory(sessions: Sequence[Session]) -> str:
+    """Return why the stacks of a block cannot be up side by side; empty: they can."""
+    most = max((session.memory_mib for session in sessions), default=0)
+    usable = usable_memory_mib() - _SPARE_MIB
+    return f"side by side they need {most} MiB of {usable} MiB" if most > usable else ""
 
 
 def _of(experiment: str, trials: tuple[Trial, ...]) -> list[Trial]:

@@ -11,9 +11,10 @@ from sizebook.hosts import Guard
 from sizebook.hosts.kinds import mode_kinds
 from sizebook.hosts.modes import FoundMode, glance_at_modes
 from sizebook.hosts.wires import missing_features
-from sizebook.lab.chapter_lab import ChapterLab, assume, is_planned_only
+from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.equipment import examine_modes
 from sizebook.lab.placement import Placement
+from sizebook.lab.plan_only import assume, is_planned_only
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, Mode
 from sizebook.model.errors import UsageError
 from sizebook.store import Project

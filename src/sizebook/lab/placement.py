@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizebook.hosts.allowed import find_allowed, usable_memory_mib
 from sizebook.hosts.local import usable_cpus
@@ -46,6 +46,15 @@ class Placement:
     def shared_cores(self) -> tuple[CpuSet, ...]:
         """Return the physical cores of which stack and generator have a CPU each."""
         return find_shared(self.stack, self.generator, self.cores)
+
+    def beside(self, stacks: int) -> Placement:
+        """Return the placement of each of so many stacks that are up side by side.
+
+        They use the same CPUs, in turns, and share the heap. Raises ValueError for fewer than one.
+        """
+        if stacks < 1:
+            raise ValueError(f"{stacks} stacks side by side; expected 1 or more")
+        return replace(self, total_heap_mib=self.total_heap_mib // stacks // 32 * 32)
 
     def as_words(self) -> str:
         """Return the placement as the value of ``AS_PLACED``."""

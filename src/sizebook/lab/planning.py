@@ -12,6 +12,7 @@ from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.design import Design, Treatment
 from sizebook.model.errors import UsageError
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, PacedUsers
+from sizebook.model.memory import needed_mib
 from sizebook.model.trial import (
     Allowance,
     Disturbance,
@@ -120,6 +121,11 @@ class Session:
         """Seconds that the start of its stack should take."""
         return start_s(self.deployment)
 
+    @property
+    def memory_mib(self) -> int:
+        """What is up at a time takes so much memory of this machine."""
+        return needed_mib(self.deployment)
+
     def planned_s(self) -> float:
         """Return the seconds that one start and the phases of the session's loads should take."""
         specs = (*self.conditioning, *self.trials)
@@ -150,6 +156,10 @@ class TurnSession(Session):
     @property
     def start_s(self) -> float:
         return sum(one.start_s for one in self.starts)
+
+    @property
+    def memory_mib(self) -> int:
+        return sum(one.memory_mib for one in self.starts)
 
 
 def plan_sessions(

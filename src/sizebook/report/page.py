@@ -9,8 +9,8 @@ import polars as pl
 
 from sizebook.lab import ChapterLab, Trial, Trials
 from sizebook.lab import doubts as doubts_of
-from sizebook.lab.chapter_lab import is_planned_only
 from sizebook.lab.measurement_cache import taken_as_measured
+from sizebook.lab.plan_only import is_planned_only
 from sizebook.model.claim import OWN, Claim, ClaimOutcome, Relation
 from sizebook.report import chart as charts
 from sizebook.report import claim_card, claims, sides, wording

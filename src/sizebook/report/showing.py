@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sizebook.lab.chapter_lab import is_planned_only
+from sizebook.lab.plan_only import is_planned_only
 
 METADATA_KEY = "sizebook"
 _KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

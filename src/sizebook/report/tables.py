@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from sizebook.lab import Trials
-from sizebook.lab.chapter_lab import is_planned_only
+from sizebook.lab.plan_only import is_planned_only
 
 if TYPE_CHECKING:
     from great_tables import GT

@@ -12,11 +12,16 @@ from typing import Any
 
 import yaml
 
-from sizebook.model.deployment import BalancerRole, DatabaseRole, Deployment, JvmRole
+from sizebook.model.deployment import (
+    BalancerRole,
+    DatabaseRole,
+    Deployment,
+    JvmRole,
+)
+from sizebook.model.memory import DATABASE_MIB, NATIVE_MIB
 from sizebook.stack import postgres
 from sizebook.stack.endings import LAST_RESORT
 from sizebook.stack.nodes import MAINS
-from sizebook.stack.readiness import DATABASE_MIB, NATIVE_MIB
 from sizebook.stack.settings import node_properties
 
 SECRET = "sizebook"

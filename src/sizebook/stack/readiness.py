@@ -9,15 +9,13 @@ from collections.abc import Sequence
 import psutil
 
 from sizebook.hosts.allowed import find_allowed, free_memory_mib
-from sizebook.model.deployment import LOCAL, Deployment, Mode, ServerRole
+from sizebook.model.deployment import Deployment, Mode
 from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.model.memory import needed_mib
 from sizebook.stack.endings import NodeEndedError, ending_of
 from sizebook.stack.nodes import Node
 from sizebook.store.lock import patience
 
-NATIVE_MIB = 220
-"""What a node takes beside its heap (code, metaspace, threads), measured on the reference stack."""
-DATABASE_MIB = 400
 _READY_TIMEOUT_S = 120.0
 """For as many nodes as there are CPUs; more that start at once take turns."""
 _EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
@@ -31,18 +29,7 @@ def check_memory(deployment: Deployment, available_mib: int | None = None) -> No
     A limit of the control group that the harness is in counts as the end of the memory.
     What runs on a host of the deployment's own has that host's memory.
     """
-    needed = sum(host.memory_mib for host in deployment.hosts if not host.is_elsewhere)
-    for role in deployment.jvm_roles():
-        here = sum(role.host_of(number) == LOCAL for number in range(1, role.nodes + 1))
-        needed += here * (role.heap_mib + NATIVE_MIB)
-    if (database := deployment.database()) is not None and database.host == LOCAL:
-        needed += DATABASE_MIB
-    needed += sum(
-        role.memory_mib
-        for role in deployment.own_roles()
-        if isinstance(role, ServerRole) and role.host == LOCAL
-    )
-    check_free(needed, available_mib)
+    check_free(needed_mib(deployment), available_mib)
 
 
 def check_free(needed: int, available_mib: int | None = None) -> None:

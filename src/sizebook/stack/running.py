@@ -24,6 +24,7 @@ from sizebook.model.deployment import (
 )
 from sizebook.model.errors import TrialError
 from sizebook.model.inventory import Inventory
+from sizebook.model.memory import NATIVE_MIB
 from sizebook.model.urls import read_url
 from sizebook.stack import balancer, postgres
 from sizebook.stack.balancer import Balancer
@@ -33,7 +34,7 @@ from sizebook.stack.endings import Ending, ending_of
 from sizebook.stack.given import Given, find_given, given_urls
 from sizebook.stack.hosting import Hosting
 from sizebook.stack.nodes import Node, NodeStarter
-from sizebook.stack.readiness import NATIVE_MIB, check_free, check_memory, wait_ready
+from sizebook.stack.readiness import check_free, check_memory, wait_ready
 from sizebook.stack.servers import Server, ServerStarter
 
 _STOPPED_WITHIN_S = 20.0
