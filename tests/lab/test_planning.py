@@ -253,8 +253,17 @@ def test_time_left_follows_how_the_run_has_gone(capsys, monkeypatch):
     assert "1/4 trials, 1 min 00 s left" in capsys.readouterr().err
 
 
-def in_turns(treat=setup, **given):
-    return plan_sessions("c", QUICK, design(**given), treat, conditioning_s=45.0, turns=True)
+def in_turns(treat=setup, rounds_share=1.0, **given):
+    return plan_sessions(
+        "c", QUICK, design(**given), treat, 45.0, turns=True, rounds_share=rounds_share
+    )
+
+
+def test_many_treatments_may_take_a_share_of_the_rounds():
+    """At least one; a turn is as long as before."""
+    for share, rounds in ((0.5, QUICK.rounds // 2), (0.001, 1)):
+        phases = in_turns(rounds_share=share)[0].trials[0].load.phases
+        assert (phases.turns, phases.rounds) == (QUICK.turns, rounds)
 
 
 def test_a_block_that_takes_turns_is_one_session():

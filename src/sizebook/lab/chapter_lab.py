@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from sizebook.checks.design_rules import good_per_s
@@ -145,11 +145,13 @@ class ChapterLab:
         *,
         until: Precision | None = None,
         turns: bool = False,
+        rounds_share: float = 1.0,
     ) -> None:
         """Add a design; ``treat`` turns its treatments into deployments and loads.
 
         With ``turns`` the treatments of a block are up side by side and the load takes turns
-        between them, in turns and rounds of the profile; phases of their loads do not count then.
+        between them, in turns of the profile and this share of its rounds (a round of many
+        treatments is long); phases of their loads do not count then.
         Where this machine has too little memory for that they are measured one after the other,
         and the plan says so. Where trials are only read, they are planned as they were measured.
         ``conditioning_s`` is the longest load after a fresh start. With ``until`` the design stops
@@ -158,10 +160,11 @@ class ChapterLab:
         seconds = self._conditioning_s(conditioning_s)
         place = self._placing(treat)
         taking = turns and self.takes_turns(design.experiment)
-        sessions = plan_sessions(self.chapter, self.profile, design, place, seconds, turns=taking)
+        planned = partial(plan_sessions, self.chapter, self.profile, design, place, seconds)
+        sessions = planned(turns=taking, rounds_share=rounds_share)
         if taking and self.measures and (found := _lacking_memory(sessions)):
             remark(f"{self.chapter}, {design.experiment}: one stack after the other; {found}")
-            sessions = plan_sessions(self.chapter, self.profile, design, place, seconds)
+            sessions = planned()
         stop = until if self.profile.publishable else None
         self._enter(design.experiment, _Planned(design, sessions, stop))
 

@@ -170,12 +170,13 @@ def plan_sessions(
     conditioning_s: float,
     *,
     turns: bool = False,
+    rounds_share: float = 1.0,
 ) -> tuple[Session, ...]:
     """Return the sessions of a design in the order in which they are to run.
 
-    With ``turns`` there is one a block, in which the treatments take turns; raises UsageError for a
-    load that cannot. Raises ValueError if a factor that is declared ``sub`` changes the deployment:
-    such trials cannot share one start.
+    With ``turns`` there is one a block, in which the treatments take turns, for this share of the
+    profile's rounds; raises UsageError for a load that cannot. Raises ValueError if a factor that
+    is declared ``sub`` changes the deployment: such trials cannot share one start.
     """
     sessions: list[Session] = []
     for replicate, plots in design.blocks():
@@ -183,7 +184,10 @@ def plan_sessions(
         if not profile.fresh_starts:
             starts = _join_equal(starts)
         if turns:
-            sessions.append(_side_by_side(design, replicate, starts, profile, conditioning_s))
+            rounds = max(1, round(profile.rounds * rounds_share))
+            sessions.append(
+                _side_by_side(design, replicate, starts, profile, conditioning_s, rounds)
+            )
             continue
         sessions += [
             Session(
@@ -269,13 +273,15 @@ def _side_by_side(
     starts: Sequence[_Start],
     profile: Profile,
     conditioning_s: float,
+    rounds: int,
 ) -> TurnSession:
     """Return the session of a block in which all treatments take turns."""
     every = [spec for start in starts for spec in start.trials]
     levels = [levels_of(spec.treatment) for spec in every]
 
     def taking_turns(spec: TrialSpec) -> TrialSpec:
-        load = spec.load.model_copy(update={"phases": in_turns(spec.load.phases, profile)})
+        phases = in_turns(spec.load.phases, profile, rounds)
+        load = spec.load.model_copy(update={"phases": phases})
         others = tuple(sorted(each for each in levels if each != levels_of(spec.treatment)))
         # checked again as a whole: not every load, nor every trial, can take turns
         turns = profile.turns
