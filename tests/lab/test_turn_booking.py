@@ -61,17 +61,18 @@ def test_a_gauge_is_what_it_was_when_each_turn_ended():
 
 @pytest.mark.parametrize("lost", range(6))
 def test_what_was_not_read_at_an_edge_is_nobodys(lost):
-    """Whether it did not answer, or was not asked: there are no answers from the turns on."""
+    """Whether it did not answer, or was not asked; what it rose in all is known."""
     values = [1.0, 6.0, 16.0, 23.0, 43.0, 52.0]
     silent = at_edges([None if n == lost else v for n, v in enumerate(values)], after=55.0)
     unasked = {at: v for at, v in at_edges(values, after=55.0).items() if at != EDGES[lost]}
     for series in (silent, unasked):
         (one,) = booked((CPU, series))
-        assert one.values.tolist() == [0.0], "what came before the turns"
+        assert one.values.tolist() == [0.0, 55.0], "before and after the turns"
         assert one.around(CLOCK.measured_ns, TURNS[-1].end_ns) is None
+        assert one.around(BEFORE, AFTER) is not None
     other = ("process/app-2", "cpu_user_s")
     both = booked((CPU, silent), (other, at_edges(values, after=55.0)))
-    assert [one.values.size for one in both] == [1, 6], "others are not touched"
+    assert [one.values.size for one in both] == [2, 6], "others are not touched"
 
 
 def test_a_counter_that_began_anew_rose_since():

@@ -32,16 +32,28 @@ def test_nginx_counted_what_the_client_counted(measured):
         assert bundle.record.outcome == "completed", bundle.record.failure
         findings = {finding.rule: finding for finding in judge(bundle).findings}
         assert findings["SB104-server-count"].passed, findings["SB104-server-count"].message
-        assert risen("process/web-", "cpu_user_s", "cpu_system_s")(bundle) is not None
+        used = risen("process/web-", "cpu_user_s", "cpu_system_s")(bundle)
+        assert used is not None or was_late(bundle)
         assert bundle.record.versions["web"].startswith("nginx version: ")
 
 
+def was_late(bundle):
+    """Return whether counters were read too late at an edge of a turn: then they say nothing."""
+    return any(
+        one.metric.startswith("missed_ticks/") and one.values.max(initial=0.0) > 0
+        for one in bundle.readings
+    )
+
+
 def test_connections_are_kept_or_not(measured):
-    """By nginx's own count of what it accepted."""
+    """By nginx's own count; it is read at a turn's edges, where a request may be under way."""
     opened = rise_per_request("server/web-", "told_total/stub_status_accepted_total")
     for bundle in measured["connections"]:
         kept = bundle.record.trial.treatment["keep_alive"] == "on"
-        assert opened(bundle) < 0.7 if kept else opened(bundle) >= 1.0
+        if (count := opened(bundle)) is None:
+            assert was_late(bundle)
+        else:
+            assert count < 0.5 if kept else 0.5 < count <= 1.1
 
 
 def test_gzip_sends_fewer_bytes(measured):

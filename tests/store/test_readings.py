@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from sizebook.model.bundle import COUNTER_COLUMNS
-from sizebook.store.readings import Readings
+from sizebook.store.readings import Readings, Series
 
 SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
 
@@ -114,3 +114,17 @@ def test_levels_are_of_a_window_and_added_up():
     assert readings.level("app-", "busy", 11, 40, "min") == 120.0
     assert readings.level("app-", "busy", 30, 40, "mean") is None
     assert readings.level("app-3", "busy", 30, 40, "mean") is None
+
+
+def test_a_window_whose_end_was_asked_in_vain_has_no_rise():
+    """Earlier and later answers are not taken instead; where nobody asked then, they are."""
+    asked = np.array([0, 10, 20, 30], dtype=np.int64)
+    silent = Series(
+        "local", "process/app-1", "cpu_user_s", asked, np.array([1.0, np.nan, 3.0, 4.0])
+    )
+    assert silent.around(10, 20) is None
+    assert silent.around(0, 10) is None
+    assert silent.around(5, 15) == (0, 1)
+    assert silent.around(0, 30) == (0, 2)
+    assert Readings([silent]).rise("process/app-1", "cpu_user_s", span=(10, 20)) is None
+    assert Readings([silent]).rise("process/app-1", "cpu_user_s", span=(0, 20)) == 2.0

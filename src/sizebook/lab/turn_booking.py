@@ -51,8 +51,8 @@ def in_own_time(collected: Collected, clock: TrialClock) -> Collected:
 def book(counters: pl.DataFrame, clock: TrialClock) -> pl.DataFrame:
     """Return readings of a trial in its own time; those of the edges bear the edges' times.
 
-    Columns as in ``COUNTER_COLUMNS``, sorted by time. A series that could not be read at one of
-    the edges has no answers from the first turn on: nobody knows whose its rise was.
+    Columns as in ``COUNTER_COLUMNS``, sorted by time. A counter that could not be read at one of
+    the edges has no answers within the turns: nobody knows whose its rise was.
     """
     if not clock or counters.is_empty():
         return counters
@@ -88,9 +88,11 @@ def _booked(series: Series, clock: TrialClock) -> Series:
         rises = _rise(begin, end)
         meanwhile = _rise(end[:-1], begin[1:])
         levels = begin[0] + meanwhile.sum() + np.concatenate(([0.0], np.cumsum(rises)))
-        later = answers[after] - end[-1] + levels[-1]
-        if np.isnan(levels).any():  # nobody knows what was whose
-            levels, later = np.full_like(levels, np.nan), np.full_like(later, np.nan)
+        later = answers[after]
+        if np.isnan(levels).any():  # nobody knows what was whose; what it was in all is known
+            levels = np.full_like(levels, np.nan)
+        else:
+            later = later - end[-1] + levels[-1]
     else:
         levels, later = np.concatenate((begin[:1], end)), answers[after]
     return Series(

@@ -78,10 +78,20 @@ class Series:
         return self.values[first:last]
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
-        """Return the places of the last answer before and the first after a window, or None."""
+        """Return the places of the last answer before and the first after a window, or None.
+
+        None, too, where it was asked at one of its ends and did not answer: a trial that takes
+        turns is asked at their edges, and what an earlier or later answer counts is others'.
+        """
+        if self.times_ns.size < self.asked_ns.size and self._is_silent_at(begin_ns, end_ns):
+            return None
         before = int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1
         after = int(np.searchsorted(self.times_ns, end_ns, side="left"))
         return (before, after) if before >= 0 and after < self.times_ns.size else None
+
+    def _is_silent_at(self, *times_ns: int) -> bool:
+        asked, answered = (np.isin(times_ns, each) for each in (self.asked_ns, self.times_ns))
+        return bool((asked & ~answered).any())
 
 
 class Readings:
