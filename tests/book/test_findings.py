@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from browser import Browser
 from site_check import wait_for_charts
 
 from sizebook.book.claims import LedgerRow, read_ledger
-from sizebook.book.findings import choose_outstanding, find_findings
-from sizebook.book.findings_html import render_counts, render_outstanding
+from sizebook.book.findings import find_findings
+from sizebook.book.findings_html import render_counts
 from sizebook.model.claim import Claim, ClaimOutcome
 from sizebook.report.chart import prepare_chart, render_svg
 from sizebook.report.chart_words import describe_chart
@@ -39,10 +38,6 @@ def row(
     return LedgerRow(claim, state, "why", chapter, chapter.title(), f"Part of {chapter}", outcome)
 
 
-def names(rows: Any) -> list[str]:
-    return [each.claim.claim_id for each in rows]
-
-
 def test_counts_are_by_part_and_verdict() -> None:
     """A chapter counts as measured when a claim of it was put to the test."""
     found = find_findings(
@@ -52,33 +47,6 @@ def test_counts_are_by_part_and_verdict() -> None:
     assert found.states == {"confirmed": 1, "contradicted": 0, "undetermined": 1, "not run": 1}
     assert found.parts["Part of two"]["not run"] == 1
     assert (found.measured, found.unmeasured) == (("One",), ("Two",))
-
-
-def test_the_clearest_claim_of_a_chapter_stands_out() -> None:
-    """By the end of the interval that is nearest to 1, not by the estimate."""
-    wide, narrow = row("wide", "confirmed", (1.01, 9, 80)), row("narrow", "confirmed", (3, 4, 5))
-    assert names(choose_outstanding([wide, narrow])) == ["narrow"]
-    below = row("below", "confirmed", (0.05, 0.1, 0.2), "lt")
-    assert names(choose_outstanding([narrow, below])) == ["below"]
-
-
-def test_contradicted_claims_come_with_the_confirmed_ones() -> None:
-    """Three at the most, those that miss the reported ratio by most, in the order of the book."""
-    rows = [
-        row(f"wrong-{n}", "contradicted", (0.9, 1.0, 1.05), chapter=f"w{n}", reported=2.0**n)
-        for n in range(1, 6)
-    ]
-    rows += [row(f"right-{n}", "confirmed", (2, 2.5, 3), chapter=f"r{n}") for n in range(6)]
-    assert names(choose_outstanding(rows)) == [
-        "wrong-3", "wrong-4", "wrong-5", "right-0", "right-1", "right-2", "right-3",
-    ]  # fmt: skip
-
-
-def test_without_an_interval_nothing_stands_out() -> None:
-    """Neither do claims that are open."""
-    rows = [row("a", "confirmed"), row("b", "undetermined", (0.5, 1, 2)), row("c", "not run")]
-    assert choose_outstanding(rows) == ()
-    assert render_outstanding((), str) == ""
 
 
 def test_a_book_without_measurements_says_so() -> None:
@@ -113,7 +81,7 @@ def test_colours_of_verdicts_are_legible() -> None:
 
 
 def test_the_landing_page_shows_what_the_ledger_says(browser: Browser, whole_root: Path) -> None:
-    """Counts, chart and table come before everything else, within one screen."""
+    """Counts and chart come before everything else, within one screen."""
     site = whole_root / "_build" / "html"
     found = find_findings(read_ledger(whole_root, ["index", "chapters/gamma"]))
     browser.set_size(1400, 1000)
@@ -122,16 +90,7 @@ def test_the_landing_page_shows_what_the_ledger_says(browser: Browser, whole_roo
     text = browser.run("document.querySelector('.sb-counts').innerText")
     for state, number in found.states.items():
         assert f"{number} {state}" in text
-    shown = browser.run(
-        "[...document.querySelectorAll('.sb-outstanding tbody tr')].map(each => each.innerText)"
-    )
-    assert len(shown) == len(found.outstanding) > 0
-    for line, each in zip(shown, found.outstanding, strict=True):
-        assert each.claim.statement.split()[0] in line
-        assert each.state in line
-    assert (
-        browser.run("document.querySelector('.sb-outstanding').getBoundingClientRect().top") < 800
-    )
+    assert browser.run("document.querySelector('.sb-chart').getBoundingClientRect().top") < 800
 
 
 def _texts(svg: str) -> list[str]:

@@ -162,7 +162,7 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[str]) -> str:
         return ""
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     return (
-        f"<div class='sb-outstanding' role='region' tabindex='0' aria-label='{escape(caption)}'>"
+        f"<div class='sb-side-by-side' role='region' tabindex='0' aria-label='{escape(caption)}'>"
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
