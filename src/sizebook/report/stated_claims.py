@@ -21,6 +21,19 @@ _COLUMNS = (
 )
 
 
+def stated_claims(*scenarios: str, also: Collection[str] = ()) -> pl.DataFrame:
+    """Return claims of the reports, one row a claim: ``id``, ``statement``, ``basis`` and more.
+
+    ``also`` are ids of claims beside those of the scenarios; ``transferable`` is what carries over.
+    """
+    rows = [
+        (one.claim_id, one.statement, one.reported_basis, one.transferable)
+        for one in reported_claims().values()
+        if one.scenario in scenarios or one.claim_id in also
+    ]
+    return pl.DataFrame(rows, schema=[column.name for column in _COLUMNS], orient="row")
+
+
 def stated_claims_table(
     *scenarios: str, also: Collection[str] = (), carries_over: bool = True
 ) -> GT:
@@ -30,10 +43,4 @@ def stated_claims_table(
     to other machines.
     """
     columns = _COLUMNS if carries_over else _COLUMNS[:-1]
-    stated = [
-        (one.claim_id, one.statement, one.reported_basis, one.transferable)
-        for one in reported_claims().values()
-        if one.scenario in scenarios or one.claim_id in also
-    ]
-    frame = pl.DataFrame(stated, schema=[column.name for column in _COLUMNS], orient="row")
-    return table_of(frame, *columns)
+    return table_of(stated_claims(*scenarios, also=also), *columns)
