@@ -14,6 +14,7 @@ from sizebook.lab import MODES, Trials
 from sizebook.model.criterion import Criterion
 from sizebook.report import charts, measures, summaries
 from sizebook.report import guests as hosted
+from sizebook.report.curve_panels import curve_panels
 from sizebook.report.quantities import Quantity, frame_of, means_of
 
 _MODE = Quantity("mode", "Mode")
@@ -195,14 +196,7 @@ def shares_charts(shares: pl.DataFrame) -> alt.ConcatChart:
 
 def crowd_charts(crowd: pl.DataFrame) -> alt.ConcatChart:
     """Return latency and memory of each guest over the number of guests."""
-    curves = partial(
-        charts.curves, x="guests", series="mode", x_title="guests", series_title="Mode"
+    titles = {"p95_ms": "95th percentile (ms)", "each_mib": "memory of each guest (MiB)"}
+    return curve_panels(
+        crowd, titles, x="guests", series="mode", x_title="guests", series_title="Mode"
     )
-    panels = {
-        title: curves(summaries.summarize(crowd, ["mode", "guests"], column), y_title=title)
-        for title, column in (
-            ("95th percentile (ms)", "p95_ms"),
-            ("memory of each guest (MiB)", "each_mib"),
-        )
-    }
-    return charts.panels(panels, columns=2, width_px=270, height_px=240)

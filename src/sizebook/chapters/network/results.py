@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import altair as alt
 import polars as pl
@@ -15,6 +14,7 @@ from sizebook.lab.trials import Measure
 from sizebook.model.deployment import LOCAL
 from sizebook.model.records import Scalar
 from sizebook.report import charts, measures, summaries
+from sizebook.report.curve_panels import curve_panels
 from sizebook.report.quantities import Quantity
 from sizebook.store import Bundle
 
@@ -159,14 +159,7 @@ def cost_charts(on_link: pl.DataFrame) -> alt.ConcatChart:
 
 def sharing_charts(shared: pl.DataFrame) -> alt.ConcatChart:
     """Return throughput and latency over users by network."""
-    curves = partial(
-        charts.curves, x="users", series="network", x_title="users", series_title="Network"
+    titles = {"mb_per_s": "MB/s at both app nodes", "p95_ms": "95th percentile (ms)"}
+    return curve_panels(
+        shared, titles, x="users", series="network", x_title="users", series_title="Network"
     )
-    panels = {
-        title: curves(summaries.summarize(shared, ["network", "users"], column), y_title=title)
-        for title, column in (
-            ("MB/s at both app nodes", "mb_per_s"),
-            ("95th percentile (ms)", "p95_ms"),
-        )
-    }
-    return charts.panels(panels, columns=2, width_px=270, height_px=240)

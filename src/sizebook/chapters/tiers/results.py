@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import altair as alt
@@ -15,8 +14,9 @@ from sizebook.lab import Trials
 from sizebook.lab.search import Search, boundaries
 from sizebook.lab.trials import Measure
 from sizebook.model.criterion import Criterion
-from sizebook.report import charts, guests, measures, summaries
+from sizebook.report import guests, measures, summaries
 from sizebook.report.counter_increase import rise_per_request
+from sizebook.report.curve_panels import curve_panels
 from sizebook.report.quantities import Quantity, frame_of, means_of
 from sizebook.store import Bundle
 
@@ -199,19 +199,15 @@ class Searched:
 
     def placement_charts(self, pace_s: float) -> alt.ConcatChart:
         """Return mean response and CPU time a transaction over users with this think time."""
-        curves = partial(
-            charts.curves,
+        return curve_panels(
+            self.frame.sort("users"),
+            {"response_ms": "mean response (ms)", "busy_ms": _COST},
             x="users",
             series=self.factor,
             x_title=f"users, think time {pace_s:g} s",
             series_title="Tiers",
+            log=["response_ms"],
         )
-        by_users = partial(summaries.summarize, self.frame.sort("users"), [self.factor, "users"])
-        panels = {
-            title: curves(by_users(column), y_title=title, log_y=column == "response_ms")
-            for title, column in (("mean response (ms)", "response_ms"), (_COST, "busy_ms"))
-        }
-        return charts.panels(panels, columns=2, width_px=270, height_px=240)
 
     def cpu_by_tier(self, criterion: Criterion) -> pl.DataFrame:
         """Return one row a number of hosts and tier: ``percent`` of the CPU at the boundary.
