@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sizebook.lab.trials import Trial, Trials
 from sizebook.model.bundle import (
     COUNTER_COLUMNS,
     REQUEST_COLUMNS,
@@ -23,6 +24,7 @@ from sizebook.model.bundle import (
     StackEvent,
 )
 from sizebook.model.deployment import Deployment, JvmRole
+from sizebook.model.design import Design, Factor
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, Phases
 from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.store import Bundle, BundleWriter
@@ -246,3 +248,17 @@ def with_fingerprints(bundle: Bundle, **changed: Any) -> Bundle:
     """Return the bundle as if it had been measured with other fingerprints."""
     prints = bundle.record.fingerprints.model_copy(update=changed)
     return Bundle(bundle.path, bundle.record.model_copy(update={"fingerprints": prints}))
+
+
+def make_trials(
+    make: Callable[..., Bundle], experiment: str, given: Mapping[Any, Mapping[str, Any]]
+) -> Trials:
+    """Return the trials of a design with one factor, ``level``: what is given of each level."""
+    trials = []
+    for level, more in given.items():
+        base = make(**more)
+        spec = base.record.trial.model_copy(
+            update={"experiment": experiment, "treatment": {"level": level}}
+        )
+        trials.append(Trial(make(**more, spec=spec)))
+    return Trials(Design(experiment, (Factor("level", tuple(given)),), 1, 1), trials)

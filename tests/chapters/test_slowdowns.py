@@ -2,8 +2,11 @@
 
 import polars as pl
 import pytest
+import synthetic_bundles as made
 
+from sizebook.chapters.virtualization.lent import LENT, lent_frames, missing_chapters
 from sizebook.chapters.virtualization.slowdowns import SLOWDOWNS, Work, advise, slowdowns
+from sizebook.lab import Trials
 
 
 def frame(column, values, **levels):
@@ -68,3 +71,15 @@ def test_advice_sorts_work_by_its_slowdown():
     ]
     best = advise(found.head(1), near=1.25, far=3.0).row(0, named=True)
     assert (best["near"], best["dear"], best["far"]) == ("a", None, None)
+
+
+def test_chapters_that_lend_nothing(make_bundle):
+    """A chapter is there with any of its designs; frames of none have their columns."""
+    some = made.make_trials(make_bundle, "rules", {"x": {}})
+    none = Trials(some.design, [])
+    nothing = dict.fromkeys(LENT, none)
+    assert missing_chapters(nothing) == ["disk", "database-work", "guests"]
+    assert missing_chapters(nothing | {("guests", "rules"): some}) == ["disk", "database-work"]
+    disk, work, start, serve = lent_frames(nothing)
+    assert {"on_disk", "log", "network"} <= set(disk.columns)
+    assert "database_ms" in work.columns and "p50_ms" in start.columns and serve.is_empty()

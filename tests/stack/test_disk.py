@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from tests.stack.part_stack import counters, load, post, started
 
-from sizebook.chapters.disk import disk_stack
+from sizebook.chapters.disk.node import disk_stack
 from sizebook.lab.placement import place
 from sizebook.stack.settings import PROPERTIES
 

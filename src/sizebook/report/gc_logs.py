@@ -61,6 +61,11 @@ def gc_measure(
     return measure
 
 
+def overhead_percent(found: GcSummary) -> float | None:
+    """Return the share of time in pauses, in percent; to be told by ``gc_measure``."""
+    return None if found.overhead_share is None else 100 * found.overhead_share
+
+
 def read_ahead(bundles: Iterable[Bundle]) -> None:
     """Read the logs of several bundles together, which takes hardly longer than those of one."""
     due = {bundle.sha256: bundle for bundle in bundles}

@@ -23,6 +23,14 @@ def usable(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.col("verdict").is_in(UNUSABLE))
 
 
+def means(frame: pl.DataFrame, by: Sequence[str], *metrics: str) -> pl.DataFrame:
+    """Return the means of metrics over usable trials, one row a treatment.
+
+    Rows keep the order in which treatments first appear.
+    """
+    return usable(frame).group_by(list(by), maintain_order=True).agg(pl.col(metrics).mean())
+
+
 def summarize(frame: pl.DataFrame, by: Sequence[str], metric: str) -> pl.DataFrame:
     """Return one row a treatment: ``by`` columns, ``mean``, ``low``, ``high``, ``n``.
 

@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from sizebook.model.records import Scalar
+from sizebook.report.quantities import Quantity
 from sizebook.report.summaries import ratio, usable
 
 SLOWDOWNS: dict[str, type[pl.DataType]] = {
@@ -19,7 +20,18 @@ SLOWDOWNS: dict[str, type[pl.DataType]] = {
     "high": pl.Float64,
     "n": pl.Int64,
 }
-_ADVICE = ("mode", "near", "dear", "far", "worst", "times")
+ADVICE = (
+    Quantity("mode", "Mode"),
+    Quantity("near", "As good as the machine itself"),
+    Quantity("dear", "At a price"),
+    Quantity("far", "Not for"),
+    Quantity("worst", "Slows most"),
+    Quantity("times", "Times", 1),
+)
+"""What a mode is good for."""
+
+
+_NAMES = tuple(one.name for one in ADVICE)
 
 
 @dataclass(frozen=True)
@@ -78,5 +90,5 @@ def advise(found: pl.DataFrame, *, near: float, far: float) -> pl.DataFrame:
         parts = (times < near, (times >= near) & (times < far), times >= far)
         words = [", ".join(group.filter(part)["work"]) or None for part in parts]
         rows.append((mode, *words, worst["work"], worst["mean"]))
-    schema = {name: pl.Float64 if name == "times" else pl.String for name in _ADVICE}
+    schema = {name: pl.Float64 if name == "times" else pl.String for name in _NAMES}
     return pl.DataFrame(rows, schema=schema, orient="row")

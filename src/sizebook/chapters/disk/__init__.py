@@ -1,0 +1,1 @@
+"""Disks of hosts: what a node writes and reads there, and who answers for the disk."""

@@ -1,0 +1,1 @@
+"""Rules of thumb: limits that are swept around what a rule advises."""
