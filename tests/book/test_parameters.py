@@ -10,7 +10,7 @@ import pytest
 from sizebook.book.chapters import check_parameters, find_chapters, get_chapter
 from sizebook.book.planning import plan_chapter
 from sizebook.cli.selection import select
-from sizebook.hosts.kinds import ModeKind
+from sizebook.hosts.mode_kind import ModeKind
 from sizebook.hosts.modes import FoundMode
 from sizebook.model.errors import UsageError, UserError
 from sizebook.stack.jvms import COLLECTORS

@@ -16,9 +16,11 @@ from synthetic_bundles import write_synthetic
 from sizebook.book.chapters import get_chapter
 from sizebook.book.notebooks import run_chapter
 from sizebook.book.planning import PlannedChapter, plan_chapter
-from sizebook.hosts import kinds as kinds_of_hosts
+from sizebook.hosts import mode_kind, qemu
 from sizebook.hosts import modes as tried
-from sizebook.hosts.kinds import ModeKind, mode_kinds
+from sizebook.hosts.bare import BARE
+from sizebook.hosts.kinds import KINDS
+from sizebook.hosts.mode_kind import ModeKind
 from sizebook.hosts.modes import glance_at_modes
 from sizebook.lab import modes
 from sizebook.lab.measurement_cache import present_fingerprints
@@ -110,18 +112,18 @@ def test_a_plan_tries_no_mode_and_says_what_it_takes_for_granted(
 ) -> None:
     """What is looked at decides; what only a trial tells is named, once it was tried no more."""
 
-    def missing() -> None:
+    def missing(_: object) -> None:
         raise HostLacksError(found="no such program", expected="one", next_step="install it")
 
-    def try_it() -> None:
+    def try_it(*_: object) -> None:
         raise AssertionError("a plan started something")
 
     kinds = (
-        ModeKind("container", "a container", try_it, glance=lambda: None),
-        ModeKind("paravirtual-kernel", "a guest", missing),
+        ModeKind("container", "a container", try_it, 7.0, glance=lambda _: None),
+        ModeKind("paravirtual-kernel", "a guest", missing, 28.0),
     )
-    monkeypatch.setattr(modes, "mode_kinds", lambda _: kinds)
-    monkeypatch.setattr(modes, "examine_modes", lambda *_: try_it())
+    monkeypatch.setattr(modes, "KINDS_HERE", kinds)
+    monkeypatch.setattr(modes, "examine_modes", try_it)
     write_template(DESIGN, parameters=PARAMETERS)
     found = plan(root, wanted=["bare", "container", "paravirtual-kernel"])
     assert {one["mode"] for one in treatments(found)} == {"bare", "container"}
@@ -131,8 +133,7 @@ def test_a_plan_tries_no_mode_and_says_what_it_takes_for_granted(
 
 def test_what_was_tried_counts_more_than_a_look(tmp_path: Path) -> None:
     """Every kind can be glanced at; a mode that a trial found wanting is not planned again."""
-    (bare,) = (kind for kind in mode_kinds(tmp_path) if kind.mode == "bare")
-    works = dataclasses.replace(bare, glance=lambda: None)
+    works = dataclasses.replace(BARE, glance=lambda _: None)
     assert not glance_at_modes(tmp_path, [works])[0].tried
     tried._remember(tmp_path, works, tried.FoundMode("bare", "x", "a limit that never stopped it"))
     (found,) = glance_at_modes(tmp_path, [works])
@@ -207,12 +208,12 @@ def test_a_plan_follows_profile_load_profile_and_machine(
     """What was true in one plan is looked at again in the next one of the same process."""
     here = {"container": True}
 
-    def look() -> None:
+    def look(_: object) -> None:
         if not here["container"]:
             raise HostLacksError(found="no such program", expected="one", next_step="install it")
 
-    kinds = (ModeKind("container", "a container", look),)
-    monkeypatch.setattr(modes, "mode_kinds", lambda _: kinds)
+    kinds = (ModeKind("container", "a container", look, 7.0),)
+    monkeypatch.setattr(modes, "KINDS_HERE", kinds)
     locustfile = root / "locustfiles" / "null.py"
     declares = 'class Load:\n    settings = {"size": Setting(1, greatest=%d)}\n'
     locustfile.write_text(declares % 9)
@@ -240,12 +241,12 @@ def test_modes_share_the_look_for_a_kernel_and_the_next_plan_looks_again(
 ) -> None:
     """Its modules are read once for all modes that boot it, never for a later question."""
     looks: list[Path] = []
-    monkeypatch.setattr(kinds_of_hosts, "_look_for_root", lambda: None)
-    monkeypatch.setattr(kinds_of_hosts, "find_qemu", lambda: None)
-    monkeypatch.setattr(kinds_of_hosts, "look_for_device", lambda: None)
-    monkeypatch.setattr(kinds_of_hosts, "find_kernel", looks.append)
+    monkeypatch.setattr(qemu, "look_for_root", lambda: None)
+    monkeypatch.setattr(qemu, "find_qemu", lambda: None)
+    monkeypatch.setattr(qemu, "look_for_device", lambda: None)
+    monkeypatch.setattr(mode_kind, "find_kernel", looks.append)
     for questions in (1, 2):
-        guests = [kind for kind in mode_kinds(tmp_path) if kind.mode.startswith(("virtio", "emul"))]
+        guests = [kind for kind in KINDS if kind.mode.startswith(("virtio", "emul"))]
         assert len(glance_at_modes(tmp_path, guests)) == 4
         assert looks == [tmp_path] * questions
 

@@ -13,7 +13,7 @@ import pytest
 
 from sizebook.hosts import Guard, Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image, python_program
-from sizebook.hosts.kinds import boots, mode_kinds
+from sizebook.hosts.kinds import KINDS, boots
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import HostSpec
 from sizebook.model.inventory import Inventory
@@ -22,7 +22,7 @@ from sizebook.store import find_project
 
 MACHINE = "SIZEBOOK_TEST_MACHINE"
 """Environment variable with a host of an inventory: the other machine of these tests."""
-KINDS = mode_kinds(find_project(Path(__file__)).state)
+PROJECT = find_project(Path(__file__))
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Ground:
         far = {spec.name: json.loads(os.environ[MACHINE]) for spec in specs if spec.is_elsewhere}
         return opened_hosts(
             specs,
-            boots(KINDS),
+            boots(KINDS, PROJECT.state),
             self.image,
             scratch=self.scratch,
             state=self.state,

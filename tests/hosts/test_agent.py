@@ -24,6 +24,7 @@ class PlainBoot:
     """An agent as a process among others: nothing is limited, nothing is hidden."""
 
     mode = "container"
+    own_clock = False
 
     def __init__(self, token="s3cret", ends_with=()):
         with socket.socket() as probe:

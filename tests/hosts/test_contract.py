@@ -17,8 +17,9 @@ from tests.waiting import HANGS_S, wait_until
 
 from sizebook.hosts import LocalHost
 from sizebook.hosts.guard import sweep
-from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.kinds import KIND_OF, KINDS
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.mode_kind import Supplies
 from sizebook.hosts.priority import FIRST, LAST
 from sizebook.model.deployment import HostSpec
 from sizebook.model.errors import HostLacksError, TrialError, UserError
@@ -28,10 +29,10 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0,
     reason="hosts of their own need root on Linux",
 )
-KINDS = {kind.mode: kind for kind in mode_kinds(find_project(Path(__file__)).state)}
+SUPPLIES = Supplies(find_project(Path(__file__)).state)
 SLOW = ("user-space-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm")
 ALL = os.environ.get("SIZEBOOK_GUESTS") == "all"
-MODES = [mode for mode in (*KINDS, "ssh") if ALL or mode not in SLOW]
+MODES = [kind.mode for kind in KINDS if ALL or kind.mode not in SLOW]
 OWN_KERNEL = ("user-space-kernel", "paravirtual-kernel", *SLOW[1:])
 BURN = "import time\nwhile time.process_time() < {}: pass"
 """Takes so many seconds of CPU time, whatever else the machine does."""
@@ -61,8 +62,7 @@ def check_mode(mode):
     if mode == "ssh" and MACHINE not in os.environ:
         pytest.skip("no ssh server")
     try:
-        if mode in KINDS:
-            KINDS[mode].look()
+        KIND_OF[mode].look(SUPPLIES)
     except UserError as error:
         pytest.skip(error.found)
 

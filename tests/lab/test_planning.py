@@ -17,10 +17,11 @@ from sizebook.lab.planning import (
 )
 from sizebook.lab.profiles import PROFILES, get_profile
 from sizebook.lab.progress import Progress
-from sizebook.model.deployment import Deployment, HostSpec, JvmRole, Mode
+from sizebook.model.deployment import Deployment, HostSpec, JvmRole
 from sizebook.model.design import Design, Factor
 from sizebook.model.errors import HostLacksError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers, RampArrivals
+from sizebook.model.modes import Mode
 from sizebook.model.trial import Disturbance
 from sizebook.stack.running import check_memory
 from sizebook.stack.settings import node_properties

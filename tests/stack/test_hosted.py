@@ -7,20 +7,19 @@ import psycopg
 import pytest
 from tests.stack.part_stack import PROJECT, counters, started
 
-from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.kinds import KIND_OF
+from sizebook.hosts.mode_kind import Supplies
 from sizebook.lab import app_stack, in_mode, place
 from sizebook.model.errors import HostLacksError
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
-
-KINDS = {kind.mode: kind for kind in mode_kinds(PROJECT.state)}
 
 
 @pytest.fixture(scope="module", params=["container", "paravirtual-kernel"])
 def stack(request, tmp_path_factory):
     """An app node and its database in a mode."""
     try:
-        KINDS[request.param].look()
+        KIND_OF[request.param].look(Supplies(PROJECT.state))
     except HostLacksError as error:
         pytest.skip(str(error))
     here = place()

@@ -4,9 +4,11 @@ import numpy as np
 import polars as pl
 
 from sizebook.model.bundle import COUNTER_COLUMNS
-from sizebook.store.readings import Readings, Series
+from sizebook.store.readings import Readings, Rise, Series
 
 SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
+S = 1_000_000_000
+FALLS = (5.0, 9.0, 1.0, 3.0, 6.0)
 
 
 def made_up(seed):
@@ -93,13 +95,41 @@ def test_a_counter_that_fell_began_anew_at_nothing():
     ]
     readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
     fell = readings.find("app-1", "done/a")[0]
-    assert (fell.rise(), fell.began_anew, fell.label) == (7.0, True, "a")
-    assert not readings.find("app-2", "done")[0].began_anew
+    assert (fell.rise(), fell.label) == (7.0, "a")
     assert readings.rise("app-", "done") == 9.0
     assert readings.rise("app-", "done", "done/b") == 11.0
     assert readings.rise("app-", "done", "other") is None
     assert readings.last("app-", "done") == 3.0 + 7.0 + 10.0
     assert readings.last("host", "done") is None
+
+
+def test_a_rise_says_whether_it_is_whole():
+    """A counter that began anew between the two answers rose by no less; before them it may."""
+    rows = [(at * S, "local", "app-1", "done", value) for at, value in enumerate(FALLS)]
+    readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    one = readings.get("local", "app-1", "done")
+    assert one.rise_around(2 * S + 1, 4 * S - 1) == Rise(5.0, 2.0, 3, is_whole=True)
+    assert one.rise_around(1, 4 * S) == Rise(4.0 + 1.0 + 5.0, 4.0, 5, is_whole=False)
+    assert one.rise_around(-1, S) is None
+    assert one.rise_near(S // 3, S + S // 3) == Rise(4.0, 1.0, 2, is_whole=True)
+    assert one.rise_near(S, S + 1) is None, "one answer is none"
+    assert one.rise_near(2 * S, 9 * S).per_s == 2.5
+    assert one.rise((S, 2 * S)) == 1.0
+    assert one.rise((5 * S, 6 * S)) == 0.0
+    assert readings.get("other", "app-1", "done") is None
+
+
+def test_levels_before_and_after_a_window_are_added_up():
+    """A gauge that may fall says what it was, and one whose answers do not span it is unknown."""
+    rows = [
+        *((at, "local", "app-1", "used", 50.0 - at) for at in (10, 20, 30)),
+        *((at, "local", "app-2", "used", 1.0) for at in (10, 20)),
+    ]
+    readings = Readings.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    assert readings.around("app-", "used", 11, 19) == (41.0, 31.0)
+    assert readings.around("app-1", "used", 10, 30) == (40.0, 20.0)
+    assert readings.around("app-", "used", 11, 29) is None
+    assert readings.around("app-3", "used", 11, 29) is None
 
 
 def test_levels_are_of_a_window_and_added_up():

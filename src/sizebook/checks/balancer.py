@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sizebook.checks.facts import change_of, last_reading_ns
+from sizebook.checks.facts import counter_change, last_reading_ns
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.store import Bundle
 
@@ -39,7 +39,7 @@ def balancer_count(bundle: Bundle) -> Answer:
     texts, room = [], 0
     for kind in _CLASSES:
         metric = f"balancer_answers_{kind}xx/clients"
-        said = change_of(bundle, _SOURCE, metric, begin_ns, end_ns).rise
+        said = counter_change(bundle, _SOURCE, metric, begin_ns, end_ns).total
         got = int(np.count_nonzero(status // 100 == kind))
         numbers |= {f"balancer_{kind}xx": said, f"client_{kind}xx": float(got)}
         if said or got:

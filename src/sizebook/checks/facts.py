@@ -113,20 +113,19 @@ def counter_change(bundle: Bundle, source: str, metric: str, begin_ns: int, end_
     """Return the rise of a counter from the last reading before to the first after a window.
 
     ``source`` is the beginning of the sources that count (``server/app-``), ``metric`` the name
-    without label; all that match are added up. A counter that fell has begun anew.
+    without label; all that match are added up. Raises DoesNotApply where one began anew meanwhile.
     """
     found = bundle.readings.find(source, metric)
     if not found:
         raise DoesNotApply(f"no readings of {metric} from {source}")
-    ends = [(one, one.around(begin_ns, end_ns)) for one in found]
-    spans = [(one, *around) for one, around in ends if around is not None]
-    if len(spans) < len(found):
+    rises = [one.rise_around(begin_ns, end_ns) for one in found]
+    told = [one for one in rises if one is not None]
+    if len(told) < len(found):
         raise DoesNotApply(f"the readings of {metric} from {source} do not span the window")
-    if any(one.began_anew for one in found):
-        raise DoesNotApply(f"{metric} from {source} began anew within the trial")
-    rise = sum(float(one.values[after] - one.values[before]) for one, before, after in spans)
-    lengths_ns = [int(one.times_ns[after] - one.times_ns[before]) for one, before, after in spans]
-    return Change(rise, len(spans), sum(lengths_ns) / len(spans) / 1e9)
+    if not all(one.is_whole for one in told):
+        raise DoesNotApply(f"{metric} from {source} began anew within the window")
+    total, length_s = sum(one.total for one in told), sum(one.length_s for one in told)
+    return Change(total, len(told), length_s / len(told))
 
 
 def why_lacking(bundle: Bundle, source: str) -> dict[str, str]:
@@ -152,14 +151,12 @@ class Course:
 
 
 def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> Course:
-    """Return how a reading changed from the last one before to the first one after a window.
+    """Return how a gauge changed from the last reading before to the first one after a window.
 
     ``source`` is the beginning of the sources that count, ``metric`` the name with its label.
     """
-    found = bundle.readings.find(source, metric)
-    ends = [(one, one.around(begin_ns, end_ns)) for one in found]
-    spans = [(one.values, *around) for one, around in ends if around is not None]
-    if not spans or len(spans) < len(found):
+    levels = bundle.readings.around(source, metric, begin_ns, end_ns)
+    if levels is None:
         raise DoesNotApply(f"the readings of {metric} do not span the window")
-    end = sum(float(values[after]) for values, _, after in spans)
-    return Course(end - sum(float(values[before]) for values, before, _ in spans), end)
+    before, after = levels
+    return Course(after - before, after)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from sizebook.model.bundle import MachineFacts
-from sizebook.model.deployment import CpuSet, Mode
+from sizebook.model.deployment import CpuSet
+from sizebook.model.modes import Mode
 
 
 @dataclass(frozen=True)

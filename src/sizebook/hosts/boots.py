@@ -14,8 +14,9 @@ from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.network import Network
-from sizebook.model.deployment import CpuSet, HostSpec, Mode
+from sizebook.model.deployment import CpuSet, HostSpec
 from sizebook.model.errors import HostLacksError
+from sizebook.model.modes import Mode
 
 AGENT_PORT = 7070
 """Port of the agent at a host's own address."""
@@ -66,6 +67,8 @@ class Boot(Protocol):
     """A host of one mode, without what is the same in all modes (``GuestHost`` has that)."""
 
     mode: Mode
+    own_clock: bool
+    """Whether its kernel keeps a clock of its own, set by the machine's to the second."""
 
     def start(self) -> Endpoint:
         """Make the host and start it with its limits, without waiting for it.
@@ -95,6 +98,8 @@ class Boot(Protocol):
 
 class GroupedBoot:
     """What boots share: the control group around everything that the host is."""
+
+    own_clock = False
 
     def __init__(self, site: Site) -> None:
         self.site = site

@@ -6,6 +6,7 @@ as a program with a group's name this module removes it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,22 @@ _JOIN = (
 )
 """A shell that enters the groups whose files are named, then becomes the command after ``--``; the
 variable is its own doing."""
+
+
+def look_for_root() -> None:
+    """Raise HostLacksError unless this is Linux, and this user may make control groups."""
+    if sys.platform != "linux":
+        raise HostLacksError(
+            found=f"a system of kind {sys.platform}",
+            expected="Linux, whose control groups limit processes",
+            next_step="use a Linux machine",
+        )
+    if os.geteuid() != 0:
+        raise HostLacksError(
+            found="a user who may not make control groups",
+            expected="root",
+            next_step="run as root, for chapters with limited hosts",
+        )
 
 
 class ControlGroup:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.base import HostProcess
-from sizebook.hosts.boots import AGENT_PORT, GroupedBoot
+from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
+from sizebook.hosts.cgroups import look_for_root
 from sizebook.hosts.inside import AGENT
+from sizebook.hosts.mode_kind import ModeKind, Supplies
 from sizebook.hosts.network import Link
-from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
+from sizebook.model.modes import Mode
 
 PROGRAM = "runc"
 _SPACES = ("pid", "ipc", "uts", "mount")
@@ -192,3 +194,24 @@ def write_bundle(folder: Path, config: Mapping[str, Any]) -> None:
 
 def _mount(target: str, kind: str, *options: str) -> dict[str, Any]:
     return {"destination": target, "type": kind, "source": kind, "options": list(options)}
+
+
+def _look(_: Supplies) -> None:
+    look_for_root()
+    find_program()
+
+
+def _boot(site: Site, _: Path) -> ContainerBoot:
+    return ContainerBoot(site)
+
+
+CONTAINER = ModeKind(
+    ContainerBoot.mode,
+    "container (runc)",
+    _look,
+    start_s=7.0,
+    boot=_boot,
+    programs=(PROGRAM,),
+    in_smoke=True,
+    colour=1,
+)

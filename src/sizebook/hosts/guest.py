@@ -24,14 +24,11 @@ from sizebook.hosts.boots import Boot
 from sizebook.hosts.ports import Ports
 from sizebook.hosts.priority import FIRST, LAST
 from sizebook.model.bundle import MachineFacts
-from sizebook.model.deployment import CpuSet, Mode
+from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.model.modes import Mode
 
 _CLOCK_READINGS = 8
-_OWN_CLOCK: tuple[Mode, ...] = (
-    *("paravirtual-kernel", "virtio-vm", "emulated-vm", "virtio-vm-kvm", "emulated-vm-kvm"),
-)
-"""Modes whose kernel keeps a clock of its own, set by the machine's to the second."""
 _LINE_BYTES = 400
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
 """Of a process that is started without one of its own."""
@@ -132,7 +129,7 @@ class GuestHost:
         self.address = endpoint.address
         self.boot_s: Mapping[str, float] = {**boot.pieces_s(), "all": time.monotonic() - begin}
         """Seconds from its start to the agent's first answer, and what is known of their parts."""
-        if self.mode in _OWN_CLOCK:
+        if boot.own_clock:
             self._line.ask("shift_clock", by_ns=-self.clock().wall_ns)
         outgoing = self._line.facts["outgoing"]
         low_high = (outgoing[0], outgoing[1]) if len(outgoing) == 2 else None

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from sizebook.hosts.agents import Endpoint
 from sizebook.hosts.boots import Site
+from sizebook.hosts.cgroups import look_for_root
 from sizebook.hosts.container import ContainerBoot
-from sizebook.hosts.runsc import find_runsc
-from sizebook.model.deployment import Mode
+from sizebook.hosts.mode_kind import ModeKind, Supplies
+from sizebook.hosts.runsc import find_runsc, runsc_folder
+from sizebook.model.modes import Mode
 
 
 class GvisorBoot(ContainerBoot):
@@ -55,3 +57,20 @@ class GvisorBoot(ContainerBoot):
             # The root is read-only; nothing is to be kept beside it.
             *(("--overlay2", "none") if self._runsc.platform == "systrap" else ()),
         ]
+
+
+def _look(supplies: Supplies) -> None:
+    look_for_root()
+    find_runsc(supplies.state)
+
+
+USER_SPACE_KERNEL = ModeKind(
+    GvisorBoot.mode,
+    "kernel in user space (gVisor)",
+    _look,
+    start_s=18.0,
+    boot=GvisorBoot,
+    programs=("runsc",),
+    brought=runsc_folder,
+    colour=7,
+)

@@ -91,7 +91,7 @@ class Connection:
         self.folder = Path(tempfile.mkdtemp(prefix=_FOLDERS))  # short enough for a UNIX socket
         self._promise = guard.promise(["rm", "-rf", str(self.folder)])
         try:
-            self._ssh = _find_ssh()
+            self._ssh = find_ssh()
             _configure(self.folder, place, name)
             process = local.start(
                 f"ssh {name}", self._words(_COMMAND), log=self.folder / "ssh.log", talk=True
@@ -249,7 +249,8 @@ class Connection:
         )
 
 
-def _find_ssh() -> str:
+def find_ssh() -> str:
+    """Return the path of ssh. Raises HostLacksError."""
     found = shutil.which(PROGRAM)
     if found is None:
         raise HostLacksError(

@@ -25,8 +25,9 @@ from sizebook.hosts.machine import local_facts, view_machine, view_process
 from sizebook.hosts.ports import Ports
 from sizebook.hosts.spaces import command_in, try_port_in
 from sizebook.model.bundle import MachineFacts
-from sizebook.model.deployment import LOCAL, CpuSet, Mode
+from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import HostLacksError, TrialError
+from sizebook.model.modes import AS_IT_IS, Mode
 
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _PIDFD: Callable[[int], int] | None = getattr(os, "pidfd_open", None)
@@ -126,13 +127,14 @@ class LocalHost:
         address: str = "127.0.0.1",
         cpus: CpuSet = (),
         space: Path | None = None,
+        mode: Mode = AS_IT_IS,
     ) -> None:
         """``cpus`` are all that its processes may use; empty: those that the harness may now.
 
         ``space`` is the name space of the network that has ``address``; None: this machine's own.
         """
         self.name = name
-        self.mode: Mode = "bare" if space is None else "namespace"
+        self.mode = mode
         self.address = address
         self._guard = guard
         self._group = group

@@ -22,12 +22,14 @@ from typing import Any
 from sizebook.hosts.base import Host
 from sizebook.hosts.boots import Image
 from sizebook.hosts.guard import Guard
-from sizebook.hosts.kinds import ModeKind, boots, mode_kinds
+from sizebook.hosts.kinds import KINDS_HERE, boots
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.machine import local_facts
+from sizebook.hosts.mode_kind import ModeKind, Supplies
 from sizebook.hosts.opening import opened_hosts
-from sizebook.model.deployment import HostSpec, Mode
+from sizebook.model.deployment import HostSpec
 from sizebook.model.errors import HostLacksError, TrialError, UserError
+from sizebook.model.modes import Mode
 
 _FORMAT = 2
 _LIMIT = 0.1
@@ -60,20 +62,21 @@ def find_modes(
     state: Path,
     local: LocalHost,
     guard: Guard,
-    kinds: tuple[ModeKind, ...] | None = None,
+    kinds: Iterable[ModeKind] = KINDS_HERE,
 ) -> tuple[FoundMode, ...]:
     """Return what was found out about each mode, now or by an earlier trial on the same machine.
 
     Arguments as of ``opened_hosts``. Takes seconds for a container, more for each kind of guest.
     """
-    kinds = mode_kinds(state) if kinds is None else kinds
+    kinds = tuple(kinds)
     known = known_modes(state, kinds)
+    supplies = Supplies(state)
     found = []
     for kind in kinds:
         one = known.get(kind.mode) or FoundMode(kind.mode, kind.title)
         if kind.mode not in known:
             try:
-                kind.look()
+                kind.look(supplies)
                 _try(kind, image, scratch=scratch, state=state, local=local, guard=guard)
             except UserError as error:
                 one = dataclasses.replace(one, reason=error.found, bring=error.next_step)
@@ -82,13 +85,13 @@ def find_modes(
     return tuple(found)
 
 
-def known_modes(state: Path, kinds: Iterable[ModeKind] | None = None) -> dict[Mode, FoundMode]:
+def known_modes(state: Path, kinds: Iterable[ModeKind] = KINDS_HERE) -> dict[Mode, FoundMode]:
     """Return what earlier trials on this machine, with the programs there are, have found out."""
     told = _told(state)
     found = {}
-    for kind in mode_kinds(state) if kinds is None else kinds:
+    for kind in kinds:
         with contextlib.suppress(TypeError, KeyError):
-            if told[kind.mode]["programs"] == _fingerprint(kind):
+            if told[kind.mode]["programs"] == _fingerprint(kind, state):
                 found[kind.mode] = FoundMode(**told[kind.mode]["found"])
     return found
 
@@ -100,13 +103,13 @@ def glance_at_modes(state: Path, kinds: Iterable[ModeKind]) -> tuple[FoundMode, 
     trial may still find a reason.
     """
     kinds = tuple(kinds)
-    known = known_modes(state, kinds)
-    return tuple(known.get(kind.mode) or _glance(kind) for kind in kinds)
+    known, supplies = known_modes(state, kinds), Supplies(state)
+    return tuple(known.get(kind.mode) or _glance(kind, supplies) for kind in kinds)
 
 
-def _glance(kind: ModeKind) -> FoundMode:
+def _glance(kind: ModeKind, supplies: Supplies) -> FoundMode:
     try:
-        (kind.glance or kind.look)()
+        (kind.glance or kind.look)(supplies)
     except HostLacksError as error:
         return FoundMode(kind.mode, kind.title, error.found, error.next_step)
     return FoundMode(kind.mode, kind.title, tried=False)
@@ -125,7 +128,7 @@ def _try(
     spec = HostSpec(name="trial", mode=kind.mode)
     opened = opened_hosts(
         [spec],
-        boots((kind,)),
+        boots((kind,), state),
         image,
         scratch=scratch,
         state=state,
@@ -172,7 +175,7 @@ def prove_limit(host: Host, python: Path, folder: Path) -> None:
 
 
 def _remember(state: Path, kind: ModeKind, found: FoundMode) -> None:
-    told = {"found": dataclasses.asdict(found), "programs": _fingerprint(kind)}
+    told = {"found": dataclasses.asdict(found), "programs": _fingerprint(kind, state)}
     file = _file(state)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(f".{os.getpid()}")
@@ -194,10 +197,11 @@ def _file(state: Path) -> Path:
     return state / "hosts" / f"modes-{digest}.json"
 
 
-def _fingerprint(kind: ModeKind) -> str:
+def _fingerprint(kind: ModeKind, state: Path) -> str:
     """Return what changes with the programs that a mode uses."""
     parts = []
-    for name in kind.programs:
+    brought = () if kind.brought is None else (str(kind.brought(state)),)
+    for name in (*kind.programs, *brought):
         path = name if os.sep in name else shutil.which(name)
         stat = Path(path).stat() if path and Path(path).exists() else None
         parts.append(f"{name} {path} {stat and (stat.st_mtime_ns, stat.st_size)}")

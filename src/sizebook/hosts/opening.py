@@ -15,12 +15,14 @@ from sizebook.hosts.boots import Boot, Image, Site
 from sizebook.hosts.cgroups import ControlGroup
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.guest import GuestHost
+from sizebook.hosts.kinds import KIND_OF
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.network import Network
 from sizebook.hosts.ssh import Machine, SshBoot, SshSite, own_address
-from sizebook.model.deployment import HostSpec, Mode
+from sizebook.model.deployment import HostSpec
 from sizebook.model.errors import UsageError
 from sizebook.model.inventory import Inventory, SshHost
+from sizebook.model.modes import Mode
 from sizebook.model.network import NetworkSpec
 
 _READY_WITHIN_S = 120.0
@@ -53,7 +55,7 @@ def opened_hosts(
     machine, or another one, lacks something for one of them, TrialError if one does not come up.
     """
     with contextlib.ExitStack() as undo:
-        networked = any(spec.mode != "bare" and not spec.is_elsewhere for spec in specs)
+        networked = any(KIND_OF[spec.mode].own_network for spec in specs)
         network = Network(guard, connected) if networked else None
         found = image() if any(spec.mode in boots or spec.is_elsewhere for spec in specs) else None
         if network is not None:
@@ -101,11 +103,12 @@ def _limited_host(
 ) -> LocalHost:
     """Return a host that is a part of this machine: under limits, maybe with its own network."""
     begin = time.monotonic()
-    if network is None or spec.mode == "bare":
+    if network is None or not KIND_OF[spec.mode].own_network:
         host = LocalHost(here.guard, spec.name, group, here.address, here.cpus)
     else:
         link = network.add_namespace(spec.name)
-        host = LocalHost(here.guard, spec.name, group, link.address, here.cpus, link.namespace)
+        space = link.namespace
+        host = LocalHost(here.guard, spec.name, group, link.address, here.cpus, space, spec.mode)
         host.boot_s = {"all": time.monotonic() - begin}
     host.set_limits(spec.cpu_limit, spec.cpu_weight, spec.cpus)
     host.set_memory(spec.memory_mib)

@@ -19,7 +19,7 @@ from sizebook.hosts.boots import AGENT_PORT, GroupedBoot, Site
 from sizebook.hosts.image import SCRATCH_LABEL, make_disk
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.network import Link
-from sizebook.model.deployment import Mode
+from sizebook.model.modes import Mode
 
 ROOT_DISK, SCRATCH_DISK = "root.ext4", "scratch.ext4"
 """Names in the guest's own folder, in which it is started: paths would have to be quoted, and each
@@ -40,6 +40,7 @@ class OwnKernelBoot(GroupedBoot, abc.ABC):
     """A host with a kernel of its own; a subclass knows the program that runs it."""
 
     mode: Mode
+    own_clock = True
 
     def __init__(self, site: Site) -> None:
         super().__init__(site)

@@ -12,18 +12,28 @@ import errno
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-from sizebook.hosts.boots import Site
+from sizebook.hosts.boots import Boot, Site
+from sizebook.hosts.cgroups import look_for_root
 from sizebook.hosts.image import ROOT_LABEL
 from sizebook.hosts.initrd import build_initrd
-from sizebook.hosts.kernels import EMULATED, FILE_SYSTEM, PARAVIRTUAL, Kernel, find_kernel
+from sizebook.hosts.kernels import (
+    EMULATED,
+    FILE_SYSTEM,
+    PARAVIRTUAL,
+    Kernel,
+    find_kernel,
+    kernel_folder,
+)
+from sizebook.hosts.kvm import find_kvm_cpu, look_for_device
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.mode_kind import ModeKind, Supplies
 from sizebook.hosts.network import Link
 from sizebook.hosts.own_kernel import ROOT_DISK, SCRATCH_DISK, OwnKernelBoot
-from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError
+from sizebook.model.modes import Mode
 
 _IO_URING_SETUP = 425
 """Number of the system call, the same on all architectures."""
@@ -32,14 +42,16 @@ _IO_URING_SETUP = 425
 class QemuBoot(OwnKernelBoot):
     """Boots a virtual machine of one of the four modes."""
 
-    def __init__(self, site: Site, state: Path, kvm_cpu: str = "") -> None:
-        """``kvm_cpu`` is the CPU model that boots under KVM here; empty in modes without KVM."""
+    def __init__(self, site: Site, state: Path, *, virtio: bool, kvm_cpu: str = "") -> None:
+        """``virtio``: devices made for guests. ``kvm_cpu``: the CPU model that boots under KVM
+        here; empty in modes without KVM.
+        """
         super().__init__(site)
         self.mode: Mode = site.spec.mode
         self._kvm_cpu = kvm_cpu
         self._program = find_qemu()
         self._kernel = find_kernel(state)
-        self._virtio = site.spec.mode.startswith("virtio")
+        self._virtio = virtio
         self._initrd = machine_initrd(self._kernel, self._virtio, state)
 
     def command(self, link: Link) -> Sequence[str]:
@@ -117,3 +129,54 @@ def _has_io_uring() -> bool:
     library = ctypes.CDLL(None, use_errno=True)
     library.syscall(_IO_URING_SETUP, 0, None)
     return ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM)
+
+
+def _glance(supplies: Supplies) -> None:
+    look_for_root()
+    find_qemu()
+    _ = supplies.kernel
+
+
+def _glance_at_kvm(supplies: Supplies) -> None:
+    look_for_device()
+    _glance(supplies)
+
+
+def _find_kvm_cpu(supplies: Supplies) -> str:
+    look_for_root()
+    kernel = supplies.kernel
+    return find_kvm_cpu(find_qemu(), kernel, machine_initrd(kernel, True, supplies.state))
+
+
+def _boot(site: Site, state: Path, *, virtio: bool) -> Boot:
+    return QemuBoot(site, state, virtio=virtio)
+
+
+def _boot_with_kvm(site: Site, state: Path, *, virtio: bool) -> Boot:
+    return QemuBoot(site, state, virtio=virtio, kvm_cpu=_find_kvm_cpu(Supplies(state)))
+
+
+def _kind(mode: Mode, start_s: float, *, virtio: bool, kvm: bool, colour: int) -> ModeKind:
+    devices = "devices made for guests" if virtio else "copies of real devices"
+    return ModeKind(
+        mode,
+        f"virtual machine, {devices} (QEMU, {'KVM' if kvm else 'emulated CPU'})",
+        _find_kvm_cpu if kvm else _glance,
+        start_s,
+        boot=partial(_boot_with_kvm if kvm else _boot, virtio=virtio),
+        programs=("qemu-system-x86_64",),
+        brought=kernel_folder,
+        glance=_glance_at_kvm if kvm else None,
+        emulates_cpu=not kvm,
+        memory_changes=False,
+        colour=colour,
+    )
+
+
+VIRTUAL_MACHINES = (
+    _kind("virtio-vm", 130.0, virtio=True, kvm=False, colour=2),
+    _kind("emulated-vm", 150.0, virtio=False, kvm=False, colour=5),
+    # How long a start takes with KVM is guessed.
+    _kind("virtio-vm-kvm", 15.0, virtio=True, kvm=True, colour=4),
+    _kind("emulated-vm-kvm", 20.0, virtio=False, kvm=True, colour=6),
+)

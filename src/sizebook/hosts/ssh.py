@@ -24,9 +24,11 @@ from sizebook.hosts.guest import GuestHost
 from sizebook.hosts.inside import AGENT
 from sizebook.hosts.keepers import Connection
 from sizebook.hosts.local import LocalHost
-from sizebook.model.deployment import CpuSet, HostSpec, Mode
+from sizebook.hosts.mode_kind import ModeKind
+from sizebook.model.deployment import CpuSet, HostSpec
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.model.inventory import SshHost
+from sizebook.model.modes import ELSEWHERE, Mode
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class SshSite:
 class SshBoot:
     """Makes a host of another machine: its processes there, in the application image."""
 
-    mode: Mode = "ssh"
+    mode: Mode = ELSEWHERE
+    own_clock = False
 
     def __init__(self, site: SshSite) -> None:
         self.site = site
@@ -189,3 +192,14 @@ def resolve(address: str) -> str:
             next_step="correct the host's address in the inventory",
         ) from error
     return str(found[0][4][0])
+
+
+SSH = ModeKind(
+    SshBoot.mode,
+    "another machine (ssh)",
+    lambda _: keepers.find_ssh(),
+    start_s=5.0,
+    programs=(keepers.PROGRAM,),
+    virtualization=False,
+    own_network=False,
+)

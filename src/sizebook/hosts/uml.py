@@ -13,14 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sizebook.hosts.boots import Site
+from sizebook.hosts.cgroups import look_for_root
 from sizebook.hosts.image import INIT
 from sizebook.hosts.kernels import find_user_mode_linux
 from sizebook.hosts.local import usable_cpus
+from sizebook.hosts.mode_kind import ModeKind, Supplies
 from sizebook.hosts.mortal import mortal
 from sizebook.hosts.network import Link
 from sizebook.hosts.own_kernel import ROOT_DISK, SCRATCH_DISK, OwnKernelBoot
-from sizebook.model.deployment import CpuSet, Mode
+from sizebook.model.deployment import CpuSet
 from sizebook.model.errors import HostLacksError
+from sizebook.model.modes import Mode
 
 _SOURCE = Path(__file__).with_name("xstate.c")
 _CPU_FACTS = Path("/proc/cpuinfo")
@@ -92,3 +95,22 @@ def ptrace_library(state: Path, cpu_facts: Path = _CPU_FACTS) -> Path | None:
         )
     partial.rename(library)
     return library
+
+
+def _look(supplies: Supplies) -> None:
+    look_for_root()
+    find_user_mode_linux()
+    ptrace_library(supplies.state)
+
+
+PARAVIRTUAL_KERNEL = ModeKind(
+    UserModeLinuxBoot.mode,
+    "paravirtual kernel (user-mode Linux)",
+    _look,
+    start_s=28.0,
+    boot=UserModeLinuxBoot,
+    programs=("linux.uml", "cc"),
+    memory_changes=False,
+    in_smoke=True,
+    colour=0,
+)

@@ -11,11 +11,11 @@ from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.allowed import find_allowed, free_memory_mib
 from sizebook.hosts.idling import idle_words
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.kinds import KINDS_HERE
 from sizebook.hosts.modes import FoundMode, find_modes, known_modes
 from sizebook.lab.placement import describe_cpus, place
-from sizebook.model.deployment import Mode
 from sizebook.model.errors import HostLacksError, MeasurementLockedError
+from sizebook.model.modes import Mode
 from sizebook.stack.build import find_build, has_stack
 from sizebook.stack.jvms import find_jvms
 from sizebook.stack.postgres import find_binaries
@@ -64,9 +64,7 @@ def examine_modes(
     """
     if wanted is None and not has_stack(project):
         return tuple(known_modes(project.state).values())
-    kinds = tuple(
-        kind for kind in mode_kinds(project.state) if wanted is None or kind.mode in wanted
-    )
+    kinds = tuple(kind for kind in KINDS_HERE if wanted is None or kind.mode in wanted)
     known = known_modes(project.state)
     if {kind.mode for kind in kinds} <= set(known):
         return tuple(known[kind.mode] for kind in kinds)
@@ -102,7 +100,7 @@ def tried_modes(
     known = known_modes(project.state)
     return tuple(
         known.get(kind.mode) or FoundMode(kind.mode, kind.title, untried, next_step)
-        for kind in mode_kinds(project.state)
+        for kind in KINDS_HERE
     )
 
 

@@ -27,8 +27,9 @@ from sizebook.model.deployment import Deployment
 from sizebook.model.design import Treatment
 from sizebook.model.errors import UsageError, UserError
 from sizebook.model.faults import wanted
-from sizebook.model.inventory import Inventory
+from sizebook.model.inventory import HERE, Inventory
 from sizebook.model.load import LoadProfile
+from sizebook.model.modes import ELSEWHERE
 from sizebook.store import Project
 from sizebook.store.fingerprints import (
     fingerprint_file,
@@ -131,7 +132,7 @@ def _find(tree: yaml.Node | None, loc: Iterable[str | int]) -> tuple[str, int]:
             found = (tree.value[step], tree.value[step]) if step < len(tree.value) else None
         if found is not None:
             line, tree = found[0].start_mark.line + 1, found[1]
-        if found is not None or step not in ("ssh", "here"):
+        if found is not None or step not in (ELSEWHERE, HERE):
             words.append(str(step))
     return ".".join(words) or "the inventory", line
 
@@ -313,7 +314,7 @@ def machine_of(told: dict[str, Any]) -> MachineFacts:
         cpu_model=told["cpu_model"],
         logical_cpus=len(told["cpus"]),
         memory_mib=told["memory_bytes"] // 2**20,
-        virtualization="ssh",
+        virtualization=ELSEWHERE,
     )
 
 

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sizebook.hosts import Guard
-from sizebook.hosts.kinds import mode_kinds
+from sizebook.hosts.kinds import KIND_OF, KINDS, KINDS_HERE
 from sizebook.hosts.modes import FoundMode, glance_at_modes
+from sizebook.hosts.namespace import NAMESPACE
 from sizebook.hosts.wires import missing_features
 from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.equipment import examine_modes
 from sizebook.lab.placement import Placement
 from sizebook.lab.plan_only import assume, is_planned_only
-from sizebook.model.deployment import BalancerRole, Deployment, HostSpec, Mode
+from sizebook.model.deployment import BalancerRole, Deployment, HostSpec
 from sizebook.model.errors import UsageError
+from sizebook.model.modes import AS_IT_IS, Mode
 from sizebook.store import Project
 
-BARE: Mode = "bare"
-TIER: Mode = "namespace"
-"""What a tier is: this machine, with a network of its own."""
 BOX = "box"
 """Name of the host that a deployment is put onto."""
-SOFT_CPU: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
+SOFT_CPU = tuple(kind.mode for kind in KINDS if kind.emulates_cpu)
 """Modes whose CPU is software: a start takes minutes, and so does what takes seconds elsewhere."""
-SMOKE_MODES: tuple[Mode, ...] = ("bare", "container", "paravirtual-kernel")
-"""Modes of the smoke profile: a guest among them, and none that takes minutes."""
 MODES: Mapping[Mode, str] = {
-    **{kind.mode: kind.title for kind in mode_kinds(Path()) if kind.virtualization},
-    BARE: "processes of this machine as it is",
+    kind.mode: kind.unlimited or kind.title for kind in KINDS if kind.virtualization
 }
 """What stands between a process and this machine, from least to most, and what it is."""
-
-
+_SMOKE = tuple(kind.mode for kind in KINDS if kind.in_smoke)
 _OF_LINKS = ("hosts", "rate", "delay", "offloads")
 
 
@@ -62,7 +56,7 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
         )
     found: dict[Mode, FoundMode] = {}
     if lab.measures:
-        tried = tuple(MODES) if lab.profile.publishable else SMOKE_MODES
+        tried = tuple(MODES) if lab.profile.publishable else _SMOKE
         found = find_modes_here(lab.project, tuple(mode for mode in tried if mode in wanted))
     has = lab.measured_levels("mode")
     why_not = {mode: "" if mode in has else _lacks(lab, mode, found) for mode in MODES}
@@ -72,7 +66,7 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
         raise UsageError(
             found="; ".join(f"no {mode}: {why}" for mode, why in missing.items()) or "no mode",
             expected="at least one mode that can be measured",
-            next_step="add mode bare, or give another source",
+            next_step=f"add mode {AS_IT_IS}, or give another source",
         )
     return ChosenModes(present, missing)
 
@@ -80,8 +74,8 @@ def choose_modes(lab: ChapterLab, wanted: Sequence[str]) -> ChosenModes:
 def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, FoundMode]:
     """Return which modes this machine has, tried out unless they were; ``bare`` it always has."""
     found = {one.mode: one for one in _examine(project, wanted)}
-    return {mode: found[mode] for mode in wanted if mode != BARE} | {
-        BARE: FoundMode(BARE, MODES[BARE])
+    return {mode: found[mode] for mode in wanted if mode != AS_IT_IS} | {
+        AS_IT_IS: FoundMode(AS_IT_IS, MODES[AS_IT_IS])
     }
 
 
@@ -89,7 +83,7 @@ def _examine(project: Project, wanted: Collection[Mode]) -> tuple[FoundMode, ...
     """Return which modes this machine has, tried out; a plan is content with a look."""
     if not is_planned_only():
         return examine_modes(project, wanted)
-    kinds = (kind for kind in mode_kinds(project.state) if kind.mode in wanted)
+    kinds = (kind for kind in KINDS_HERE if kind.mode in wanted)
     found = glance_at_modes(project.state, kinds)
     for one in found:
         if not one.tried:
@@ -103,14 +97,14 @@ def limited_modes(lab: ChapterLab, chosen: ChosenModes) -> ChosenModes:
     All but ``bare`` were proved by a limit that worked. Processes of this machine are there without
     control groups too, but then nothing limits them.
     """
-    if BARE not in chosen.present:
+    if AS_IT_IS not in chosen.present:
         return chosen
-    found = _examine(lab.project, (BARE,))[0].reason if lab.measures else ""
+    found = _examine(lab.project, (AS_IT_IS,))[0].reason if lab.measures else ""
     why = lab.lacks("limits", found)
     if not why:
         return chosen
-    present = tuple(mode for mode in chosen.present if mode != BARE)
-    return ChosenModes(present, {**chosen.missing, BARE: why})
+    present = tuple(mode for mode in chosen.present if mode != AS_IT_IS)
+    return ChosenModes(present, {**chosen.missing, AS_IT_IS: why})
 
 
 def missing_mode(lab: ChapterLab, mode: Mode, factor: str) -> str:
@@ -136,7 +130,7 @@ def missing_of_links(lab: ChapterLab) -> dict[str, str]:
 
 
 def _links_missing_here(project: Project) -> dict[str, str]:
-    found = _examine(project, (TIER,))[0]
+    found = _examine(project, (NAMESPACE.mode,))[0]
     if not found.available:
         return dict.fromkeys(_OF_LINKS, found.reason)
     if is_planned_only():  # trying makes interfaces
@@ -161,7 +155,7 @@ def memory_can_change(mode: Mode) -> bool:
 
     A kernel of its own has the memory with which it was started.
     """
-    return mode in ("bare", "container", "user-space-kernel")
+    return KIND_OF[mode].memory_changes
 
 
 def in_mode(
@@ -173,7 +167,7 @@ def in_mode(
     this machine. ``limits`` are further fields of ``HostSpec``, such as ``cpu_limit`` or
     ``disk_mib``.
     """
-    if mode == BARE and not limits:
+    if mode == AS_IT_IS and not limits:
         return deployment
     box = HostSpec(name=BOX, mode=mode, cpus=here.stack, memory_mib=memory_mib, **limits)
     moved = [role.role for role in deployment.roles if not isinstance(role, BalancerRole)]

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
+from sizebook.hosts.kinds import KIND_OF
 from sizebook.lab.profiles import Profile, in_turns
-from sizebook.model.deployment import Deployment, Mode
+from sizebook.model.deployment import Deployment
 from sizebook.model.design import Design, Treatment
 from sizebook.model.errors import UsageError
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, PacedUsers
 from sizebook.model.memory import needed_mib
+from sizebook.model.modes import AS_IT_IS, Mode
 from sizebook.model.trial import (
     Allowance,
     Disturbance,
@@ -24,23 +26,9 @@ from sizebook.model.trial import (
 from sizebook.store import Bundle
 from sizebook.store.record_file import first_fault
 
-_START_S: Mapping[Mode, float] = {
-    "bare": 5.0,
-    "namespace": 5.0,
-    "ssh": 5.0,
-    "container": 7.0,
-    "user-space-kernel": 18.0,
-    "paravirtual-kernel": 28.0,
-    "virtio-vm": 130.0,
-    "emulated-vm": 150.0,
-    "virtio-vm-kvm": 15.0,
-    "emulated-vm-kvm": 20.0,
-}
-"""Seconds in which a host and a node on it start, measured on two CPUs, which nodes share; with KVM
-they are guessed."""
 _START_AT_LEAST_S = 0.5
 _SMALL: Mapping[str, float] = {"nullserver": 0.15, "broker": 0.15}
-"""Part of it for roles that start without an application's frame."""
+"""Part of a start for roles that start without an application's frame."""
 
 FEW_USERS = 4
 """Users of a closed first conditioning load at most. They keep two CPUs busy; more at a time take
@@ -210,7 +198,7 @@ def start_s(deployment: Deployment) -> float:
     """Return the seconds that a deployment should take to start, by its nodes and their hosts."""
     modes: dict[str, Mode] = {host.name: host.mode for host in deployment.hosts}
     nodes = (
-        _START_S[modes.get(role.host_of(number), "bare")] * _SMALL.get(role.role, 1.0)
+        KIND_OF[modes.get(role.host_of(number), AS_IT_IS)].start_s * _SMALL.get(role.role, 1.0)
         for role in deployment.jvm_roles()
         for number in range(1, role.nodes + 1)
     )

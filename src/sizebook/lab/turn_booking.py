@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sizebook.load.collect import Collected, phase_index
 from sizebook.model.bundle import COUNTER_COLUMNS, PHASES
 from sizebook.probes.registry import find_counter
-from sizebook.store.readings import Readings, Series
+from sizebook.store.readings import Readings, Series, steps
 from sizebook.store.trial_clock import TrialClock
 
 _TOLD_WITHIN_NS = 1_000_000_000
@@ -85,8 +85,8 @@ def _booked(series: Series, clock: TrialClock) -> Series:
     begin, end = _at(series, clock.from_ns), _at(series, clock.end_ns)
     own_ns = np.concatenate(([clock.measured_ns], clock.ends_ns))
     if _is_counter(series.metric):
-        rises = _rise(begin, end)
-        meanwhile = _rise(end[:-1], begin[1:])
+        rises = steps(begin, end)
+        meanwhile = steps(end[:-1], begin[1:])
         levels = begin[0] + meanwhile.sum() + np.concatenate(([0.0], np.cumsum(rises)))
         later = answers[after]
         if np.isnan(levels).any():  # nobody knows what was whose; what it was in all is known
@@ -102,11 +102,6 @@ def _booked(series: Series, clock: TrialClock) -> Series:
         np.concatenate((times[before], own_ns, times[after])),
         np.concatenate((answers[before], levels, later)),
     )
-
-
-def _rise(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much a counter rose each time; one that fell began anew at 0."""
-    return np.where(after < before, after, after - before)
 
 
 def _at(series: Series, edges: NDArray[np.int64]) -> NDArray[np.float64]:

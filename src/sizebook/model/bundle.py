@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sizebook.model.deployment import Mode
+from sizebook.model.modes import Mode
 from sizebook.model.records import Record, Scalars, Strings
 from sizebook.model.trial import TrialSpec
 

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sizebook.model.errors import UsageError
 from sizebook.model.faults import place_of, wanted
+from sizebook.model.modes import CONNECTED, ELSEWHERE, Mode
 from sizebook.model.network import NetworkSpec
 from sizebook.model.records import Record, Scalars
 from sizebook.model.server import CounterSource, Program, SystemName, UrlPath
@@ -27,33 +28,6 @@ CpuWeight = Annotated[int, Field(ge=1, le=10_000)]
 
 LOCAL = "local"
 """Name of this machine as it is: a host that is always there."""
-
-Mode = Literal[
-    "bare",
-    "namespace",
-    "container",
-    "user-space-kernel",
-    "paravirtual-kernel",
-    "virtio-vm",
-    "emulated-vm",
-    "virtio-vm-kvm",
-    "emulated-vm-kvm",
-    "ssh",
-]
-"""What stands between a process and this machine's kernel and devices.
-
-``bare``: nothing. ``namespace``: nothing either, but a network of its own: an address, ports and
-links, as a tier has. ``container``: name spaces and a control group (runc).
-``user-space-kernel``: a kernel in a process that answers system calls (gVisor).
-``paravirtual-kernel``: a kernel that knows it is a guest (user-mode Linux). ``virtio-vm`` and
-``emulated-vm``: a machine in software, with devices made for guests or copies of real ones (QEMU);
-with ``-kvm`` the CPU runs its code itself.
-``ssh``: nothing either, but it is another machine, which an inventory names.
-"""
-
-
-CONNECTED: tuple[Mode, ...] = ("namespace", "container")
-"""Modes whose hosts have interfaces that this machine can set up."""
 
 
 class HostSpec(Record):
@@ -84,7 +58,7 @@ class HostSpec(Record):
     @property
     def is_elsewhere(self) -> bool:
         """Whether it is another machine, which uses nothing of this one."""
-        return self.mode == "ssh"
+        return self.mode == ELSEWHERE
 
 
 class JvmRole(Record):

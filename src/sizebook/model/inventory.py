@@ -17,13 +17,13 @@ from sizebook.model.deployment import (
     GivenRole,
     HostSpec,
     JvmRole,
-    Mode,
     Positive,
     RoleSpec,
     ServerRole,
 )
 from sizebook.model.errors import UsageError
 from sizebook.model.load import LoadProfile
+from sizebook.model.modes import ELSEWHERE, Elsewhere, Mode
 from sizebook.model.records import Record
 from sizebook.model.server import SystemName
 from sizebook.model.urls import HostAddress, OptionalHostAddress, OptionalUrl, Url
@@ -34,6 +34,10 @@ RoleName = Literal["app", "backend", "broker", "nullserver", "database", "balanc
 Places = HostName | tuple[HostName, ...]
 """One host, or several to which the nodes of a role are dealt out in turn."""
 _TEXT = r'[^"\n\r]'
+
+
+HERE = "here"
+"""Kind of all hosts that are no other machines; it stands in no file."""
 
 
 class Limits(Record):
@@ -49,7 +53,7 @@ class Limits(Record):
 class SshHost(Limits):
     """Another machine, reached over ssh. It needs an ssh server and python3, no more."""
 
-    mode: Literal["ssh"]
+    mode: Elsewhere
     address: HostAddress
     """Its address or name: where its servers listen, and where this machine and other hosts reach
     them. It is one of the machine's own."""
@@ -76,7 +80,7 @@ class LocalHostKind(Limits):
 
 def _kind(value: Any) -> str:
     mode = value.get("mode") if isinstance(value, dict) else getattr(value, "mode", "")
-    return "ssh" if mode == "ssh" else "here"
+    return ELSEWHERE if mode == ELSEWHERE else HERE
 
 
 class GeneratorPlaces(Record):
@@ -109,7 +113,7 @@ class Inventory(Record):
     hosts: dict[
         HostName,
         Annotated[
-            Annotated[SshHost, Tag("ssh")] | Annotated[LocalHostKind, Tag("here")],
+            Annotated[SshHost, Tag(ELSEWHERE)] | Annotated[LocalHostKind, Tag(HERE)],
             Discriminator(_kind),
         ],
     ] = Field(default_factory=dict)

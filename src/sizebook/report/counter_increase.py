@@ -1,8 +1,7 @@
 """How counters rose over a whole trial: from its first reading to its last, label by label.
 
-The first and the last reading are made exactly before the first and after the last request. A
-counter that fell began anew at 0, in a process that was started again: what it says then has risen
-since. What was counted between the last reading and the end of a killed process is lost.
+The first and the last reading are made exactly before the first and after the last request. One
+that began anew meanwhile counts by the rule of ``store.readings``: what it says then has risen.
 
 Of a trial that takes turns only its measured phase counts, which begins and ends with a reading:
 what rose between its turns is others', or nobody's.

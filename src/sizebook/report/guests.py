@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sizebook.lab.trials import Measure, Trial
+from sizebook.model.modes import AS_IT_IS
 from sizebook.report.counter_increase import risen
 from sizebook.report.phase_counters import Window, open_window
 from sizebook.store import Bundle
@@ -21,7 +22,7 @@ def boot_s(piece: str = "all") -> Measure:
     """
 
     def measure(bundle: Bundle) -> float | None:
-        made = [run.boot_s for run in bundle.record.execution.hosts if run.mode != "bare"]
+        made = [run.boot_s for run in bundle.record.execution.hosts if run.mode != AS_IT_IS]
         if not made:
             return 0.0 if piece == "all" else None
         told = [pieces[piece] for pieces in made if piece in pieces]

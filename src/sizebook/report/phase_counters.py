@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-import numpy as np
-
 from sizebook.model.bundle import PhaseMark
 from sizebook.model.errors import BundleError
 from sizebook.model.load import ClosedLoop
 from sizebook.store import Bundle
 from sizebook.store.derived import derived
-from sizebook.store.readings import Series
+from sizebook.store.readings import Rise
 
 Key = tuple[str, str, str]
 """Host, source, metric."""
@@ -39,20 +37,6 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Growth:
-    """By how much a counter grew between the readings nearest to the phase's begin and end."""
-
-    total: float
-    length_s: float
-    readings: int
-
-    @property
-    def per_s(self) -> float:
-        """The counter's rate."""
-        return self.total / self.length_s
-
-
-@dataclass(frozen=True)
 class Level:
     """The mean of a gauge within the phase."""
 
@@ -61,7 +45,7 @@ class Level:
 
 
 class Window:
-    """One bundle's measured phase; counters are grouped once."""
+    """One bundle's measured phase."""
 
     def __init__(self, bundle: Bundle, mark: PhaseMark) -> None:
         self.bundle = bundle
@@ -69,38 +53,29 @@ class Window:
         self.begin_ns, self.end_ns = mark.begin_ns, mark.end_ns
         self.length_s = (mark.end_ns - mark.begin_ns) / 1e9
 
-    @cached_property
-    def _series(self) -> dict[Key, Series]:
-        answering = (one for one in self.bundle.readings if one.values.size)
-        return {(one.host, one.source, one.metric): one for one in answering}
-
     def keys(self, source: str, metric: str) -> Iterator[Key]:
         """Yield the series of sources that begin so, of a metric with whatever label."""
-        for key in self._series:
-            if key[1].startswith(source) and key[2].partition("/")[0] == metric:
-                yield key
+        for one in self.bundle.readings.find(source, metric):
+            yield one.host, one.source, one.metric
 
     def hosts(self, source: str) -> tuple[str, ...]:
         """Return the hosts that have this source, each once."""
-        return tuple(dict.fromkeys(key[0] for key in self._series if key[1] == source))
+        having = (one for one in self.bundle.readings if one.source == source and one.values.size)
+        return tuple(dict.fromkeys(one.host for one in having))
 
-    def growth(self, key: Key) -> Growth | None:
-        """Return how a counter grew over the phase.
+    def growth(self, key: Key) -> Rise | None:
+        """Return how a counter grew between the readings nearest to the phase's begin and end.
 
         None where there are no two readings, where they cover less than half of the phase, or
         where the counter began anew.
         """
-        if (series := self._series.get(key)) is None or series.values.size < 2:
+        series = self.bundle.readings.get(*key)
+        rise = None if series is None else series.rise_near(self.begin_ns, self.end_ns)
+        if rise is None or rise.length_s < self.length_s / 2 or not rise.is_whole:
             return None
-        times, values = series.times_ns, series.values
-        first, last = (int(np.abs(times - at).argmin()) for at in (self.begin_ns, self.end_ns))
-        part = values[first : last + 1]
-        length_s = float(times[last] - times[first]) / 1e9
-        if length_s < self.length_s / 2 or (np.diff(part) < 0).any():
-            return None
-        return Growth(float(part[-1] - part[0]), length_s, last - first + 1)
+        return rise
 
-    def total_growth(self, source: str, metric: str) -> Growth | None:
+    def total_growth(self, source: str, metric: str) -> Rise | None:
         """Return the growth of all matching series together; None if any cannot be told."""
         found = [self.growth(key) for key in self.keys(source, metric)]
         told = [one for one in found if one is not None]
@@ -108,11 +83,11 @@ class Window:
             return None
         rate = sum(one.per_s for one in told)
         length_s = max(one.length_s for one in told)
-        return Growth(rate * length_s, length_s, min(one.readings for one in told))
+        return Rise(rate * length_s, length_s, min(one.readings for one in told), is_whole=True)
 
     def level(self, key: Key) -> Level | None:
         """Return the mean of a gauge over its readings in the phase; None without any."""
-        if (series := self._series.get(key)) is None:
+        if (series := self.bundle.readings.get(*key)) is None:
             return None
         inside = series.within(self.begin_ns, self.end_ns)
         return Level(float(inside.mean()), inside.size) if inside.size else None

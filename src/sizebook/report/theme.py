@@ -14,6 +14,8 @@ from typing import Any
 
 import altair as alt
 
+from sizebook.hosts.kinds import KINDS
+
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 INK = "#1f2933"
 FAINT = "#667380"
@@ -58,16 +60,6 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("1 node", "2 nodes", "4 nodes", "8 nodes"),
     ("serial", "parallel", "g1", "zgc", "shenandoah"),
     ("platform threads", "virtual threads"),
-    (
-        "paravirtual-kernel",
-        "container",
-        "virtio-vm",
-        "bare",
-        "virtio-vm-kvm",
-        "emulated-vm",
-        "emulated-vm-kvm",
-        "user-space-kernel",
-    ),
     ("two tiers", "three tiers"),
     ("measured", "reported", "published", "bound by threads", "bound by CPU"),
     ("app", "database", "backend", "generator", "balancer", "broker"),
@@ -89,7 +81,8 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("ES", "JCo", "JRA"),
     ("bare metal", "Xen PVM", "Xen HVM", "VMware ESX"),
 )
-_SLOTS = {name: slot for family in _FAMILIES for slot, name in enumerate(family)}
+_MODES = {kind.mode: kind.colour for kind in KINDS if kind.colour is not None}
+_SLOTS = {name: slot for family in _FAMILIES for slot, name in enumerate(family)} | _MODES
 
 
 def treatment_slots(names: Sequence[str]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sizebook.hosts import Host, LocalHost
 from sizebook.hosts.image import AppImage, ImagePlan, build_image
-from sizebook.hosts.kinds import boots, mode_kinds
+from sizebook.hosts.kinds import KINDS, boots
 from sizebook.hosts.opening import opened_hosts
 from sizebook.model.deployment import Deployment, HostSpec, ServerRole
 from sizebook.model.inventory import Inventory
@@ -59,7 +59,7 @@ class Hosting:
         programs = frozenset(find_program(role.command[0], self._state) for role in own)
         return opened_hosts(
             deployment.hosts,
-            boots(mode_kinds(self._state)),
+            boots(KINDS, self._state),
             lambda: self._image(jvms, programs, deployment.database() is not None),
             scratch=self._scratch,
             state=self._state,

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import psutil
 
 from sizebook.hosts.allowed import find_allowed, free_memory_mib
-from sizebook.model.deployment import Deployment, Mode
+from sizebook.hosts.kinds import KIND_OF
+from sizebook.model.deployment import Deployment
 from sizebook.model.errors import HostLacksError, TrialError
 from sizebook.model.memory import needed_mib
 from sizebook.stack.endings import NodeEndedError, ending_of
@@ -18,7 +19,6 @@ from sizebook.store.lock import patience
 
 _READY_TIMEOUT_S = 120.0
 """For as many nodes as there are CPUs; more that start at once take turns."""
-_EMULATED: tuple[Mode, ...] = ("virtio-vm", "emulated-vm")
 _EMULATED_READY_TIMEOUT_S = 420.0
 """In a machine in software a JVM needs a minute for what it does in three seconds elsewhere."""
 
@@ -60,7 +60,7 @@ def wait_ready(nodes: Sequence[Node]) -> None:
         unheld = [n for n in unheld if not n.host.hold_back(n.process, "C2 Compiler")]
         for node in tuple(waiting):
             seconds = time.monotonic() - node.started_s
-            emulated = node.host.mode in _EMULATED
+            emulated = KIND_OF[node.host.mode].emulates_cpu
             timeout_s = turns * (_EMULATED_READY_TIMEOUT_S if emulated else _READY_TIMEOUT_S)
             if node.answers():
                 node.ready_s = seconds

@@ -111,7 +111,7 @@ class RunningStack:
         self.links = {name: host.links for name, host in hosts.items() if host.links}
         for name, host in self.hosts.items():
             self.versions[f"host {name}"] = f"{host.mode}, kernel {host.facts().kernel}"
-        if callers or any(host.mode == "ssh" for host in self.hosts.values()):
+        if callers or any(spec.is_elsewhere for spec in specs):
             self.addresses_elsewhere = {host.address: name for name, host in hosts.items()}
 
     def know_targets(self, targets: Mapping[str, str]) -> None:

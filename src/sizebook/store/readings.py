@@ -2,11 +2,17 @@
 
 A judgement asks a bundle's readings some thirty questions, each about a few series. They are put
 in order once, here, instead of being searched each time.
+
+There is one rule for a counter that fell: it began anew at 0, in a process that was started again,
+and what it says then has risen since. What was counted between the last answer and the end of a
+killed process is lost, so that such a rise is the least that it can be (``Rise.is_whole``). How
+much rose over a trial takes it as that; a rate, and a count that has to agree with another, do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -17,6 +23,29 @@ from numpy.typing import NDArray
 Statistic = Literal["mean", "min", "max"]
 Span = tuple[int, int]
 """Begin and end, CLOCK_MONOTONIC in ns."""
+
+
+@dataclass(frozen=True)
+class Rise:
+    """How much a counter rose from one answer to another, or several did together."""
+
+    total: float
+    length_s: float
+    """Time between the two answers."""
+    readings: int
+    """Answers from the first to the last of them; of several counters the fewest."""
+    is_whole: bool
+    """False: it began anew meanwhile, and may have risen by more."""
+
+    @property
+    def per_s(self) -> float:
+        """The counter's rate."""
+        return self.total / self.length_s
+
+
+def steps(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much a counter rose each time; one that fell began anew at 0."""
+    return np.where(after < before, after, after - before)
 
 
 class Series:
@@ -57,25 +86,39 @@ class Series:
         """What stands behind the metric's name; empty where it has none."""
         return self.metric.partition("/")[2]
 
-    @property
-    def began_anew(self) -> bool:
-        """Whether it ever said less than before: that of a process that was started again."""
-        return bool((np.diff(self.values) < 0).any())
-
     def rise(self, span: Span | None = None) -> float:
-        """Return how much a counter rose from its first answer to its last, of a span or of all.
+        """Return how much it rose from its first answer to its last, of a span or of all."""
+        first, end = (0, self.times_ns.size) if span is None else self._places(*span)
+        return self._rise(first, end - 1).total if end > first else 0.0
 
-        One that fell began anew at 0: what it says then has risen since. What was counted between
-        the last answer and the end of a killed process is lost.
-        """
-        values = self.values if span is None else self.within(*span)
-        steps = np.diff(values)
-        return float(np.where(steps < 0, values[1:], steps).sum())
+    def rise_around(self, begin_ns: int, end_ns: int) -> Rise | None:
+        """Return the rise from the last answer before a window to the first after it, or None."""
+        places = self.around(begin_ns, end_ns)
+        return None if places is None else self._rise(*places)
+
+    def rise_near(self, begin_ns: int, end_ns: int) -> Rise | None:
+        """Return the rise between the answers nearest to two times; None where it is one answer."""
+        if not self.times_ns.size:
+            return None
+        first, last = (int(np.abs(self.times_ns - at).argmin()) for at in (begin_ns, end_ns))
+        return self._rise(first, last) if first < last else None
+
+    def _rise(self, first: int, last: int) -> Rise:
+        values = self.values[first : last + 1]
+        is_whole = not bool((values[1:] < values[:-1]).any())
+        # Of steps that are added up each is rounded.
+        total = values[-1] - values[0] if is_whole else steps(values[:-1], values[1:]).sum()
+        length_s = float(self.times_ns[last] - self.times_ns[first]) / 1e9
+        return Rise(float(total), length_s, values.size, is_whole)
 
     def within(self, begin_ns: int, end_ns: int) -> NDArray[np.float64]:
         """Return the answers of a window, both of its ends included."""
-        first, last = np.searchsorted(self.times_ns, (begin_ns, end_ns + 1))
-        return self.values[first:last]
+        first, end = self._places(begin_ns, end_ns)
+        return self.values[first:end]
+
+    def _places(self, begin_ns: int, end_ns: int) -> tuple[int, int]:
+        first, end = np.searchsorted(self.times_ns, (begin_ns, end_ns + 1))
+        return int(first), int(end)
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None.
@@ -117,6 +160,10 @@ class Readings:
         found = (self._by_metric if "/" in metric else self._without_label).get(metric, ())
         return [one for one in found if one.source.startswith(source) and one.values.size]
 
+    def get(self, host: str, source: str, metric: str) -> Series | None:
+        """Return one series, if it answered at least once."""
+        return self._by_key.get((host, source, metric))
+
     def rise(self, source: str, *metrics: str, span: Span | None = None) -> float | None:
         """Return how much counters rose over the whole trial, all together: see ``Series.rise``.
 
@@ -127,6 +174,20 @@ class Readings:
         if span is not None and any(one.around(*span) is None for some in found for one in some):
             return None
         return sum(one.rise(span) for some in found for one in some) if all(found) else None
+
+    def around(
+        self, source: str, metric: str, begin_ns: int, end_ns: int
+    ) -> tuple[float, float] | None:
+        """Return the levels of gauges before and after a window, each added up.
+
+        None where there is no such gauge, or the answers of one do not span the window.
+        """
+        found = self.find(source, metric)
+        ends = [(one.values, places) for one in found if (places := one.around(begin_ns, end_ns))]
+        if not ends or len(ends) < len(found):
+            return None
+        before, after = (sum(float(values[at[end]]) for values, at in ends) for end in (0, 1))
+        return before, after
 
     def last(self, source: str, metric: str) -> float | None:
         """Return the last answers of all series that ``find`` gives, added up; None without any."""
@@ -144,6 +205,11 @@ class Readings:
         if not inside or not all(each.size for each in inside):
             return None
         return sum(float(getattr(each, how)()) for each in inside)
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str, str], Series]:
+        answering = (one for one in self._series if one.values.size)
+        return {(one.host, one.source, one.metric): one for one in answering}
 
     @cached_property
     def _by_metric(self) -> dict[str, list[Series]]:

@@ -24,7 +24,7 @@ from sizebook.report.theme import PALETTE, treatment_scale
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derived
-from sizebook.store.readings import Series
+from sizebook.store.readings import Series, steps
 
 _CPU = "cgroup_cpu_s"
 _PANEL_PX = 130
@@ -109,13 +109,11 @@ def cpus_between(host: str, begin_s: float, end_s: float) -> Measure:
     """
 
     def measure(bundle: Bundle) -> float | None:
-        times, values = _cpu_readings(bundle, host)
-        if times.size < 2:
-            return None
-        first, last = (int(np.abs(times - at).argmin()) for at in (begin_s, end_s))
-        if first >= last:
-            return None
-        return float((values[last] - values[first]) / (times[last] - times[first]))
+        found = _readings(bundle, f"cgroup/{host}", _CPU)
+        begin_ns = _begin_ns(bundle)
+        ends = (begin_ns + round(at_s * 1e9) for at_s in (begin_s, end_s))
+        rise = None if found is None else found.rise_near(*ends)
+        return rise.per_s if rise is not None and rise.is_whole else None
 
     return measure
 
@@ -188,12 +186,14 @@ def gc_threads(node: str) -> Measure:
 
 def cpu_course(bundle: Bundle, host: str) -> pl.DataFrame:
     """Return ``begin_s``, ``end_s``, ``cpus``: what a host took between each two readings."""
-    times, values = _cpu_readings(bundle, host)
+    found = _readings(bundle, f"cgroup/{host}", _CPU)
+    values = np.empty(0) if found is None else found.values
+    times = np.empty(0) if found is None else (found.times_ns - _begin_ns(bundle)) / 1e9
     return pl.DataFrame(
         {
             "begin_s": times[:-1],
             "end_s": times[1:],
-            "cpus": np.diff(values) / np.diff(times),
+            "cpus": steps(values[:-1], values[1:]) / np.diff(times),
         }
     )
 
@@ -337,10 +337,3 @@ def _since(bundle: Bundle, at_ns: int) -> float:
 def _readings(bundle: Bundle, source: str, metric: str) -> Series | None:
     found = bundle.readings.find(source, metric)
     return next((one for one in found if one.source == source), None)
-
-
-def _cpu_readings(bundle: Bundle, host: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found = _readings(bundle, f"cgroup/{host}", _CPU)
-    if found is None:
-        return np.empty(0), np.empty(0)
-    return (found.times_ns - _begin_ns(bundle)) / 1e9, found.values

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from sizebook.lab import SOFT_CPU, Placement, Setup, in_mode, work_stack
 from sizebook.lab.profiles import Profile
-from sizebook.model.deployment import Mode
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers
+from sizebook.model.modes import Mode
 from sizebook.model.records import Scalar
 
 SYSTEMS: Mapping[str, tuple[str, Mode]] = {

@@ -9,9 +9,9 @@ from typing import cast
 from sizebook.chapters.disk.node import disk_stack
 from sizebook.lab import Placement, Setup, in_mode
 from sizebook.lab.profiles import Profile
-from sizebook.model.deployment import Mode
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+from sizebook.model.modes import Mode
 from sizebook.model.records import Scalar
 
 SETS = ("small", "medium", "large")

@@ -17,9 +17,10 @@ from sizebook.lab import (
 )
 from sizebook.lab.modes import ChosenModes
 from sizebook.lab.profiles import Profile
-from sizebook.model.deployment import HostSpec, Mode
+from sizebook.model.deployment import HostSpec
 from sizebook.model.design import Design, Factor, Treatment
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals
+from sizebook.model.modes import Mode
 from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, Disturbance, HostLimits
 from sizebook.report.sides import Pair
