@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sizebook.lab import Placement, Setup, app_stack, xml_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, app_stack, xml_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import Deployment, HostSpec
 from sizebook.model.design import Design, Factor, Treatment
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, StaircaseArrivals, Step
+from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, Disturbance, HostLimits
 
 SET, TIME, HALF = WAYS = ("CPU set", "CPU time", "half a CPU")
@@ -77,12 +78,9 @@ LENGTHS: Mapping[str, Lengths] = {
 
 
 @dataclass(frozen=True)
-class Courses:
+class Courses(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     calm_share: float
     """Documents due before and after the peak, by what one CPU serves."""
     peak_share: float
@@ -98,9 +96,9 @@ class Courses:
 
     def designs(self) -> dict[str, Design]:
         """Return the design of each experiment; all courses and ways are compared in full only."""
-        smoke, full = not self.profile.publishable, self.profile.name == "full"
-        ways = (SET,) if smoke else WAYS
-        courses = ("added",) if smoke else ("never", "added", "always")
+        full = self.profile.name == "full"
+        ways = (SET,) if self.smoke else WAYS
+        courses = ("added",) if self.smoke else ("never", "added", "always")
         only = [{"way": way, "course": one} for way in ways[1:] for one in ("never", "always")]
         way, course = Factor("way", ways), Factor("course", courses)
         told = Factor("jvm", ("told one", "told two"))
@@ -153,16 +151,13 @@ class Courses:
         """Return the flight list on a host with one CPU or two, and a heap."""
         stack = app_stack(self.here, heap_mib=int(t["heap_mib"]), settings={"parts": "odata"})
         limits = HostLimits(cpus=self._one if t["cpus"] == 1 else self._both)
-        measured_s = max(self.lengths.sizes_s, 0.5)
         return Setup(
             _in_box(stack, (), HostLimits(cpus=self._one)),
-            LoadProfile(
-                locustfile="odata_rest.py",
-                arrivals=ClosedLoop(users=self.users),
-                phases=self.profile.phases.model_copy(update={"measured_s": measured_s}),
-                settings={"representation": "odata-atom"},
-                seed=self.seed,
-                cpus=self.here.generator,
+            self.load(
+                "odata_rest.py",
+                ClosedLoop(users=self.users),
+                {"representation": "odata-atom"},
+                phases={"measured_s": max(self.lengths.sizes_s, 0.5)},
             ),
             disturbances=(_resize(0.0, limits),),
         )
@@ -202,14 +197,8 @@ class Courses:
 
     def _documents(self, arrivals: Arrivals, length_s: float) -> LoadProfile:
         lengths = {"warmup_s": self.lengths.warmup_s, "measured_s": length_s, "drain_s": 20.0}
-        return LoadProfile(
-            locustfile="xml_transform.py",
-            arrivals=arrivals,
-            phases=self.profile.phases.model_copy(update=lengths),
-            settings={"bytes": 100_000, "way": "xslt-jdk"},
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        settings: dict[str, Scalar] = {"bytes": 100_000, "way": "xslt-jdk"}
+        return self.load("xml_transform.py", arrivals, settings, phases=lengths)
 
 
 _BUSY = ClosedLoop(users=4)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sizebook.lab import SOFT_CPU, Placement, Setup, in_mode, work_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import SOFT_CPU, Setup, in_mode, work_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedGroup, PacedUsers
 from sizebook.model.modes import Mode
@@ -71,12 +71,9 @@ def in_system(work: str, system: str) -> dict[str, Scalar]:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     rows: int
     """Items of the ledger; a smoke run has a tenth."""
     heap_mib: int
@@ -114,13 +111,8 @@ class Ledger:
         }
         lengths |= {"warmup_s": mix_s / 6, "measured_s": mix_s} if work == MIX else {}
         options: dict[str, Any] = {"request_timeout_s": 180.0} if soft else {}
-        return LoadProfile(
-            **(self._mixed() if work == MIX else self._alone(work)),
-            **options,
-            phases=self.profile.phases.model_copy(update=lengths),
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        asked = self._mixed() if work == MIX else self._alone(work)
+        return self.load(**asked, **options, phases=lengths)
 
     def _alone(self, work: str) -> dict[str, Any]:
         settings = {"work": work, "rows": self.rows, "groups": self.groups}
@@ -131,9 +123,9 @@ class Ledger:
         }
 
     def _mixed(self) -> dict[str, Any]:
-        smoke = not self.profile.publishable
-        dialogue = PacedGroup(name="dialogue", users=self.users, period_s=0.25 if smoke else 1.0)
-        background = PacedGroup(name="background", users=1, period_s=0.4 if smoke else 6.0)
+        every_s, job_s = (0.25, 0.4) if self.smoke else (1.0, 6.0)
+        dialogue = PacedGroup(name="dialogue", users=self.users, period_s=every_s)
+        background = PacedGroup(name="background", users=1, period_s=job_s)
         return {
             "locustfile": "work_mix.py",
             "arrivals": PacedUsers(groups=(dialogue, background)),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from sizebook.chapters.disk.node import disk_stack
-from sizebook.lab import Placement, Setup, in_mode
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, in_mode
+from sizebook.lab.workplace import Workplace
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.modes import Mode
@@ -44,12 +44,9 @@ AMOUNTS: Mapping[str, Amounts] = {
 
 
 @dataclass(frozen=True)
-class DiskWork:
+class DiskWork(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     heap_mib: int
     engine: str
     """Fio's way to the kernel."""
@@ -79,14 +76,8 @@ class DiskWork:
             settings["engine"] = self.engine
         if job == "all" and not self.has_fio:
             settings["without_fio"] = True
-        return LoadProfile(
-            locustfile="disk.py",
-            arrivals=ClosedLoop(users=1),
-            phases=Phases(warmup_s=0.0, measured_s=self.amounts.measured_s, drain_s=120.0),
-            settings=settings,
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        phases = Phases(warmup_s=0.0, measured_s=self.amounts.measured_s, drain_s=120.0)
+        return self.load("disk.py", ClosedLoop(users=1), settings, phases=phases)
 
     def _files(self, job: str) -> dict[str, int]:
         """Return how many files a set has, and of what size if it is fixed."""

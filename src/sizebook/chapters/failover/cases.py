@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sizebook.lab import Placement, Setup, business_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, business_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.model.trial import Allowance, Disturbance, Stored
@@ -49,12 +49,9 @@ LENGTHS: Mapping[str, Lengths] = {
 
 
 @dataclass(frozen=True)
-class Clones:
+class Clones(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     users: int
     """Users where layouts are compared."""
     think_s: float
@@ -116,13 +113,8 @@ class Clones:
         self, users: int, think_s: float, ramp_s: float, warmup_s: float, measured_s: float
     ) -> LoadProfile:
         phases = {"ramp_s": ramp_s, "warmup_s": warmup_s, "measured_s": measured_s}
-        return LoadProfile(
-            locustfile="business.py",
-            arrivals=ClosedLoop(users=users, think_s=think_s, think_random=True),
-            phases=self.profile.phases.model_copy(update=phases),
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        arrivals = ClosedLoop(users=users, think_s=think_s, think_random=True)
+        return self.load("business.py", arrivals, phases=phases)
 
 
 def _few(load: LoadProfile) -> LoadProfile:

@@ -8,7 +8,6 @@ from typing import Any, Literal, cast
 
 from sizebook.lab import (
     SOFT_CPU,
-    Placement,
     Setup,
     app_stack,
     in_mode,
@@ -17,6 +16,7 @@ from sizebook.lab import (
 )
 from sizebook.lab.modes import ChosenModes
 from sizebook.lab.profiles import Profile
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import HostSpec
 from sizebook.model.design import Design, Factor, Treatment
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals
@@ -71,12 +71,9 @@ def modes_by_experiment(present: Sequence[Mode], profile: Profile) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class Guests:
+class Guests(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     memory_mib: int
     """Memory of a host with app node and database, of which half is taken away."""
     rate_per_s: float
@@ -187,13 +184,7 @@ class Guests:
     def _load(self, file: str, arrivals: Arrivals, measured_s: float | None = None) -> LoadProfile:
         length_s = self.lengths.measured_s if measured_s is None else measured_s
         phases = {"warmup_s": self.lengths.warmup_s, "measured_s": length_s}
-        return LoadProfile(
-            locustfile=file,
-            arrivals=arrivals,
-            phases=self.profile.phases.model_copy(update=phases),
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        return self.load(file, arrivals, phases=phases)
 
 
 def make_designs(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizebook.chapters.heap_gc.heaps import NODE
-from sizebook.lab import Placement, Setup, messaging_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, messaging_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import Deployment
 from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -77,12 +77,9 @@ def names_of(collectors: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     jvm: str
     """JVM generation, where nothing else is said."""
 
@@ -124,21 +121,10 @@ class Workload:
         return stack.changed("app", **({"jvm": self.jvm} | fields))
 
     def _calls(self, users: int, measured_s: float, **settings: int) -> LoadProfile:
-        return LoadProfile(
-            locustfile="heap_calls.py",
-            arrivals=ClosedLoop(users=users),
-            phases=self.profile.phases.model_copy(update={"measured_s": measured_s}),
-            settings=settings,
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        phases = {"measured_s": measured_s}
+        return self.load("heap_calls.py", ClosedLoop(users=users), settings, phases=phases)
 
     def _sending(self, count: int, runs: int) -> LoadProfile:
-        return LoadProfile(
-            locustfile="heap.py",
-            arrivals=ClosedLoop(users=1, think_s=0.05),
-            phases=Phases(warmup_s=0.0, measured_s=self._seconds[1], drain_s=150.0),
-            settings={"messages": count, "runs": runs},
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        settings = {"messages": count, "runs": runs}
+        phases = Phases(warmup_s=0.0, measured_s=self._seconds[1], drain_s=150.0)
+        return self.load("heap.py", ClosedLoop(users=1, think_s=0.05), settings, phases=phases)

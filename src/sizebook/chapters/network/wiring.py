@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sizebook.lab import Placement, Setup, app_stack, null_server, work_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, app_stack, null_server, work_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import LOCAL, BalancerRole, Deployment, HostSpec
 from sizebook.model.design import Design, Factor, Treatment
 from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals
@@ -21,12 +21,9 @@ _SECONDS = {"smoke": (0.1, 0.6, 0.3), "quick": (0.5, 4.0, 20.0), "full": (5.0, 3
 
 
 @dataclass(frozen=True)
-class Wiring:
+class Wiring(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     rates: Mapping[str, float]
     """Answers due per second, by ``BODIES``."""
     router_mbit_per_s: float
@@ -50,7 +47,7 @@ class Wiring:
         server = null_server(self.here, body_bytes=body_bytes)
         server = server.on(*self._hosts(WEB, mib=600), nullserver=WEB)
         server = server.changed("nullserver", heap_mib=256)  # a connection buffers an answer or two
-        rate = self.rates[str(t["answers"])] / (1 if self.profile.publishable else 4)
+        rate = self.rates[str(t["answers"])] / (4 if self.smoke else 1)
         clock = OpenArrivals(kind="constant", rate_per_s=rate, users=40)
         asked = self._load("null.py", clock, expect_bytes=body_bytes)
         return Setup(
@@ -101,14 +98,7 @@ class Wiring:
     def _load(self, file: str, arrivals: Arrivals, **settings: Scalar) -> LoadProfile:
         warmup_s, measured_s, _ = _SECONDS[self.profile.name]
         phases = {"warmup_s": warmup_s, "measured_s": measured_s}
-        return LoadProfile(
-            locustfile=file,
-            arrivals=arrivals,
-            phases=self.profile.phases.model_copy(update=phases),
-            settings=settings,
-            seed=self.seed,
-            cpus=self.here.generator,
-        )
+        return self.load(file, arrivals, settings, phases=phases)
 
 
 def make_designs(

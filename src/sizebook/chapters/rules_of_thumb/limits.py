@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sizebook.hosts.paging import HEAP_IN_FILE
-from sizebook.lab import Placement, Setup, business_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, business_stack
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import Deployment, HostSpec
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
-from sizebook.model.records import Scalar
 from sizebook.stack.jvms import COLLECTORS
 
 Limits = Mapping[str, int]
@@ -113,12 +112,9 @@ _PHASES: Mapping[str, Mapping[str, float]] = {
 
 
 @dataclass(frozen=True)
-class Rules:
+class Rules(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     users: int
     """Users of the sweeps of limits."""
     think_s: float
@@ -196,14 +192,9 @@ class Rules:
     ) -> LoadProfile:
         before = {"warmup_s": rush_s + self.lengths.calm_s} if rush_s else {}
         said = "&".join(f"{key}={value}" for key, value in (limits or {}).items())
-        settings: dict[str, Scalar] = {"limits": said}
-        return LoadProfile(
-            locustfile="business.py",
-            arrivals=ClosedLoop(
-                users=users, think_s=think_s, think_random=think_s > 0, rush_s=rush_s
-            ),
+        return self.load(
+            "business.py",
+            ClosedLoop(users=users, think_s=think_s, think_random=think_s > 0, rush_s=rush_s),
+            {"limits": said},
             phases=self.phases.model_copy(update=before),
-            settings=settings,
-            seed=self.seed,
-            cpus=self.here.generator,
         )

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sizebook.lab import Placement, Setup, in_mode
+from sizebook.lab import Setup, in_mode
 from sizebook.lab.deployments import business_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab.workplace import Workplace
 from sizebook.model.deployment import Deployment
 from sizebook.model.design import Design, Factor
-from sizebook.model.load import Arrivals, ClosedLoop, LoadProfile, OpenArrivals
+from sizebook.model.load import Arrivals, ClosedLoop, OpenArrivals
 from sizebook.model.trial import Allowance, Disturbance, HostLimits
 
 Kind = Literal["think", "rate", "none"]
@@ -25,12 +25,9 @@ _PHASES: Mapping[str, Mapping[str, float]] = {
 
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(Workplace):
     """What all trials of the chapter have in common."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     think_s: float
     data_users: int
     """Users for whom the data are made."""
@@ -49,19 +46,12 @@ class Workload:
         ``count`` is users for each CPU of the share; of users who do not think it is all of them.
         The limit is set as the load begins, on a stack that goes on running.
         """
-        phases = self.profile.phases.model_copy(update=_PHASES[self.profile.name])
+        seconds = _PHASES[self.profile.name]
         limits = HostLimits(cpus=self.here.stack, cpu_limit=share * self.whole)
-        at_s = -phases.ramp_s - phases.warmup_s
+        at_s = -seconds["ramp_s"] - seconds["warmup_s"]
         return Setup(
             self._stack(nodes),
-            LoadProfile(
-                locustfile="business.py",
-                arrivals=self._arrivals(kind, share, count),
-                phases=phases,
-                settings={},
-                seed=self.seed,
-                cpus=self.here.generator,
-            ),
+            self.load("business.py", self._arrivals(kind, share, count), {}, phases=seconds),
             allowance=Allowance(throttled_share=10.0),
             probe_interval_s=0.5,
             disturbances=(Disturbance(at_s=at_s, action="resize", node="app-1", limits=limits),),

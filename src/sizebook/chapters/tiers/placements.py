@@ -6,9 +6,9 @@ import resource
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sizebook.lab import Placement, Setup, business_stack
-from sizebook.lab.profiles import Profile
+from sizebook.lab import Setup, business_stack
 from sizebook.lab.search import Search
+from sizebook.lab.workplace import Workplace
 from sizebook.model.criterion import Criterion
 from sizebook.model.deployment import Deployment, HostSpec
 from sizebook.model.design import Factor, Treatment
@@ -49,12 +49,9 @@ LENGTHS: Mapping[str, Lengths] = {
 
 
 @dataclass(frozen=True)
-class Tiers:
+class Tiers(Workplace):
     """What all trials of the chapter have in common, and what follows from it."""
 
-    here: Placement
-    profile: Profile
-    seed: int
     think_s: float
     heap_mib: int
     share: float
@@ -64,11 +61,6 @@ class Tiers:
     """Blocks; 0: as many as the profile has, up to what each search takes."""
     open_files: int | None = None
     """Files that a process may open; None: no limit counts."""
-
-    @property
-    def smoke(self) -> bool:
-        """Whether this run proves only that everything works."""
-        return not self.profile.publishable
 
     @property
     def lengths(self) -> Lengths:
@@ -117,27 +109,25 @@ class Tiers:
             most=2 if self.smoke else 12 if self.profile.name == "full" else 6,
         )
 
-    def load(
+    def clerks(
         self, users: int, *, pause_s: float, measured_s: float, join_per_s: int = JOIN_PER_S
     ) -> LoadProfile:
         """Return clerks who think so long on average, and sign on at this rate."""
         ramp_s = users / join_per_s
-        return LoadProfile(
-            locustfile="business.py",
-            arrivals=ClosedLoop(users=users, think_s=pause_s, think_random=pause_s > 0),
+        return self.load(
+            "business.py",
+            ClosedLoop(users=users, think_s=pause_s, think_random=pause_s > 0),
             phases=Phases(
                 ramp_s=ramp_s,
                 warmup_s=self.lengths.warmup_s + ramp_s / 8,  # what queued in the ramp is done then
                 measured_s=measured_s,
             ),
-            seed=self.seed,
-            cpus=self.here.generator,
             workers=1 + users // _PER_PROCESS,
         )
 
     def searched(self, users: int) -> LoadProfile:
         """Return the load of a search's trial."""
-        return self.load(users, pause_s=self.pace_s, measured_s=self.lengths.measured_s)
+        return self.clerks(users, pause_s=self.pace_s, measured_s=self.lengths.measured_s)
 
     def placed(self, t: Treatment) -> Setup:
         """Return application and database on one host, or on two with a link between them."""
@@ -172,7 +162,7 @@ class Tiers:
     def crowd(self, users: int, most: int, heap_mib: int) -> Setup:
         """Return the headline: users at the full think time, on this machine without hosts."""
         pause_s = self.pace_s if self.smoke else self.think_s
-        load = self.load(
+        load = self.clerks(
             users, pause_s=pause_s, measured_s=self.lengths.headline_s, join_per_s=CROWD_PER_S
         )
         return Setup(business_stack(self.here, users=most, heap_mib=heap_mib, settings=KEPT), load)
