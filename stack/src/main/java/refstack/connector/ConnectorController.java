@@ -41,6 +41,7 @@ class ConnectorController {
     private final int maxBytes;
     private final String node;
     private final JsonAnswers answers;
+    private final Map<String, Counter> sent = new HashMap<>();
     private final Map<String, Counter> rejected = new HashMap<>();
 
     ConnectorController(List<Connector> connectors, ConnectorProperties properties,
@@ -51,9 +52,11 @@ class ConnectorController {
         this.maxBytes = Math.toIntExact(properties.maxBody().toBytes());
         this.node = node;
         this.answers = new JsonAnswers(json);
+        this.connectors.keySet().forEach(way -> sent.put(way,
+                registry.counter("refstack.connector.sent", "way", way)));
         for (String reason : REASONS) {
-            rejected.put(reason, Counter.builder("refstack.connector.rejected")
-                    .tag("reason", reason).register(registry));
+            rejected.put(reason, registry.counter("refstack.connector.rejected",
+                    "reason", reason));
         }
     }
 
@@ -75,7 +78,8 @@ class ConnectorController {
             return refused("oversized", HttpStatus.CONTENT_TOO_LARGE,
                     "A message has at most " + maxBytes + " bytes.");
         }
-        StoredReceipt receipt = connector.send(new Message(id, body));
+        StoredReceipt receipt = connector.call().apply(new Message(id, body));
+        sent.get(way).increment();
         Map<String, Object> told = new LinkedHashMap<>();
         told.put("id", receipt.id());
         told.put("bytes", receipt.bytes());
