@@ -30,8 +30,9 @@ class ArchitectureTest {
         noClasses().that().resideInAPackage("refstack.core..").should().dependOnClassesThat()
                 .resideInAnyPackage("refstack.answers..", "refstack.transport..",
                         "refstack.local..", "refstack.remote..", "refstack.rest..",
-                        "refstack.odata..", "refstack.node..", "jakarta..", "javax..", "java.sql..",
-                        "org.apache..", "org.glassfish..", "tools.jackson..",
+                        "refstack.odata..", "refstack.node..", "jakarta.servlet..", "jakarta.ws..",
+                        "jakarta.jms..", "jakarta.xml..", "javax..", "java.sql..", "org.apache..",
+                        "org.glassfish..", "tools.jackson..",
                         "org.springframework.web..", "org.springframework.jdbc..")
                 .check(CLASSES);
     }

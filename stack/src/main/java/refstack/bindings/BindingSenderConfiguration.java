@@ -33,7 +33,7 @@ class BindingSenderConfiguration {
     ReceiverAddress bindingReceiverAddress(Environment environment, BackendProperties backend,
             ObjectProvider<RpcEndpoint> own) {
         if (Place.of(environment) == Place.REMOTE) {
-            return new ReceiverAddress(backend::url,
+            return new ReceiverAddress(backend::root,
                     () -> environment.getRequiredProperty("refstack.backend.rpc"));
         }
         String host = environment.getProperty("server.address", "127.0.0.1");

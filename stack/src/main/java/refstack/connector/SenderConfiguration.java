@@ -29,7 +29,7 @@ class SenderConfiguration {
     Connector soapConnector(SpringBus soapBus, BackendProperties backend,
             ConnectorProperties properties) {
         return new Connector(Connector.SOAP,
-                new SoapConnector(soapBus, backend.url(), properties)::send);
+                new SoapConnector(soapBus, backend.root(), properties)::send);
     }
 
     @Bean

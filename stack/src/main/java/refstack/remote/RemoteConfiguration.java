@@ -33,7 +33,7 @@ class RemoteConfiguration {
     @Bean
     FlightBackend remoteBackend(CloseableHttpClient backendClient, BackendProperties properties,
             JsonMapper json) {
-        return properties.decorate(new RemoteBackend(backendClient, properties.url(), json));
+        return properties.decorate(new RemoteBackend(backendClient, properties.root(), json));
     }
 
     /** The series {@code httpcomponents_httpclient_pool_*} with {@code httpclient="backend"}. */
