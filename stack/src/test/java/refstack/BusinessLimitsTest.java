@@ -179,7 +179,7 @@ class BusinessLimitsTest {
         String before = node.get(LIMITS).body();
         Answer answer = node.post(LIMITS + "?" + limits, NOTHING);
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(answer.body()).contains("\"problem\":");
+        assertThat(answer.body()).contains("\"detail\":");
         assertThat(node.get(LIMITS).body()).isEqualTo(before);
     }
 

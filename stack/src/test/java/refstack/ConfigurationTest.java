@@ -40,7 +40,7 @@ class ConfigurationTest {
         "--refstack.parts=bindings --refstack.backend.url=http://x:1 | refstack.backend.rpc is not",
         "--refstack.parts=xml --refstack.backend.url=http://x:1 | must be empty: parts xml, pages",
         "--refstack.parts=business --refstack.backend.url=http://x:1 | work and business use the da",
-        "--refstack.parts=business --refstack.business.sessions=disk | sessions is 'disk': it must be one of [m",
+        "--refstack.parts=business --refstack.business.sessions=disk | sessions is 'disk': it must",
         "--refstack.business.sessions-in-memory=5 | sessions-in-memory is for refstack.business.se",
         "--refstack.business.workers=-1 | refstack.business.workers is '-1': it must be a whole nu",
         "--refstack.role=nobody | refstack.role is 'nobody': it must be one of [app, backend]",
@@ -62,7 +62,7 @@ class ConfigurationTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
                 "refstack.RefStack", "--server.port=0", "--management.server.port=0"));
-        if (!setting.contains("datasource")) {
+        if (!setting.contains("datasource.url")) {
             command.add(DATABASE);
         }
         command.addAll(List.of(setting.split(" ")));

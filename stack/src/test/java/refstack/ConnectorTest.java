@@ -139,7 +139,7 @@ class ConnectorTest {
         double before = value(app, counter);
         Answer answer = send(app, way, id == null ? "" : id, bytes(size));
         assertThat(answer.status()).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status, words)
                 .doesNotContain("Exception");
         assertThat(value(app, counter)).isEqualTo(before + 1);

@@ -251,7 +251,7 @@ class MessagingTest {
     private static void refused(TestNode node, int status, String path, int bytes) {
         Answer answer = node.post(path, new byte[bytes]);
         assertThat(answer.status()).as(path).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status).doesNotContain("Exception");
     }
 

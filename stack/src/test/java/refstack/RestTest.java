@@ -137,7 +137,7 @@ class RestTest {
     void unknownPathsAreAnsweredInJsonEvenToBrowsers() {
         Answer answer = app.get("/nothing", "Accept", "text/html");
         assertThat(answer.status()).isEqualTo(404);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
     }
 
     @Test

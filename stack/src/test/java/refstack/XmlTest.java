@@ -92,7 +92,7 @@ class XmlTest {
         Answer answer = node.post("/xml/transform/" + way + "?id=h",
                 document.getBytes(StandardCharsets.UTF_8));
         assertThat(answer.status()).as(detail).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status, detail)
                 .doesNotContain("Exception", "\tat ");
     }
