@@ -21,15 +21,12 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** The sender: calls the receiver in the way that the path names, as often as it is asked to. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BINDINGS)
+@ConditionalOnApp(Part.BINDINGS)
 class BindingController {
 
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9.:_-]{1,64}");

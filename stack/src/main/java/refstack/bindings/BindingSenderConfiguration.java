@@ -13,19 +13,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import refstack.core.BackendProperties;
+import refstack.core.ConditionalOnApp;
 import refstack.core.ConditionalOnBackend.Place;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.transport.Http;
 import refstack.transport.RpcEndpoint;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The bindings of a sender, in the order in which they are listed. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BINDINGS)
+@ConditionalOnApp(Part.BINDINGS)
 class BindingSenderConfiguration {
 
     /** The back end, or this node itself over its own ports. */

@@ -6,17 +6,14 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import refstack.answers.Refusal;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Problems as pages: who asks for the business is a person. */
 @RestControllerAdvice(assignableTypes = {SessionController.class, CatalogController.class,
     OrderController.class, BooksController.class})
 @Order(Ordered.HIGHEST_PRECEDENCE)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class BusinessProblems {
 
     @ExceptionHandler

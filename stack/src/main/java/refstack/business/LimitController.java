@@ -9,18 +9,15 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
 import refstack.core.PoolLimits;
-import refstack.core.Role;
 import refstack.core.TunableLimit;
 import refstack.core.TunablePool;
 
 /** The limits of the node, by their names among its settings: what they are, and other ones. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class LimitController {
 
     private static final String PATH = "/business/limits";

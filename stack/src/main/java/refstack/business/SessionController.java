@@ -8,15 +8,12 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Signing on and off, and what may be asked for without. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class SessionController {
 
     private final Office office;

@@ -19,15 +19,12 @@ import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
 import refstack.answers.Refuses;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Takes a message and hands it to the back end in the way that the path names. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.CONNECTORS)
+@ConditionalOnApp(Part.CONNECTORS)
 class ConnectorController implements Refuses {
 
     private static final List<String> REASONS =

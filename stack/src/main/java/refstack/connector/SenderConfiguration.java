@@ -8,16 +8,13 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import refstack.core.BackendProperties;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.transport.Soap;
 
 /** The three ways of an app node to its back end. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.CONNECTORS)
+@ConditionalOnApp(Part.CONNECTORS)
 class SenderConfiguration {
 
     @Bean(destroyMethod = "shutdown")

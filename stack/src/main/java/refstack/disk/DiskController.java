@@ -21,15 +21,12 @@ import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
 import refstack.answers.Refuses;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** One request, one disk job, one answer about what was done; and bytes for the network alone. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.DISK)
+@ConditionalOnApp(Part.DISK)
 class DiskController implements Refuses {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DiskController.class);

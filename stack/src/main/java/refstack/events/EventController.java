@@ -14,17 +14,14 @@ import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
 import refstack.answers.Refuses;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.core.queue.DurableQueues;
 import refstack.core.queue.QueuedMessage;
 
 /** Accepts events: an answer of 202 means that the event is on disk and will be stored once. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.EVENTS)
+@ConditionalOnApp(Part.EVENTS)
 class EventController implements Refuses {
 
     private final DurableQueues queues;

@@ -15,16 +15,13 @@ import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
 import refstack.answers.Refuses;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.core.queue.QueuedMessage;
 
 /** Takes messages, and tells and changes how they are worked on. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.MESSAGING)
+@ConditionalOnApp(Part.MESSAGING)
 class MessagingController implements Refuses {
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z0-9._:-]{1,200}");

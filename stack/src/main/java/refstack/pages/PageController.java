@@ -18,17 +18,14 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
 import refstack.answers.Refusal;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.DocumentTransformation.Receipt;
 import refstack.core.DocumentTransformation;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Sessions, pages and their parts, and documents that are sent in the background. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.PAGES)
+@ConditionalOnApp(Part.PAGES)
 class PageController {
 
     private static final Pattern USER = Pattern.compile("[A-Za-z0-9._-]{1,32}");

@@ -10,17 +10,14 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.Refusal;
 import refstack.answers.Refuses;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.work.WorkPlace.Done;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Dialogue work by GET, jobs by POST; each answer tells its time by {@code Server-Timing}. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.WORK)
+@ConditionalOnApp(Part.WORK)
 class WorkController implements Refuses {
 
     private static final String SERVER_TIMING = "Server-Timing";

@@ -10,17 +10,14 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.DocumentTransformation.Receipt;
 import refstack.core.DocumentTransformation;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Takes a document and has it transformed in the way that the path names. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.XML)
+@ConditionalOnApp(Part.XML)
 class TransformController {
 
     private final DocumentTransformation documents;
