@@ -14,8 +14,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -258,14 +256,7 @@ class ConnectorTest {
     }
 
     private static double value(TestNode node, String series) {
-        Matcher line = line(node, series);
-        assertThat(line.find()).as(series).isTrue();
-        return Double.parseDouble(line.group(1));
-    }
-
-    private static Matcher line(TestNode node, String series) {
-        return Pattern.compile("refstack_connector_" + Pattern.quote(series) + " (\\S+)")
-                .matcher(node.management("/actuator/prometheus").body());
+        return node.metric("refstack_connector_" + series);
     }
 
     private static int rows(String condition) throws SQLException {

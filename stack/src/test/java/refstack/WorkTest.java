@@ -20,7 +20,6 @@ import refstack.load.LoadForTests;
 class WorkTest {
 
     private static final int ITEMS = 30_000;
-    private static final byte[] NOTHING = new byte[0];
     private static final Pattern TIMING =
             Pattern.compile("total;dur=([0-9.]+), db;dur=([0-9.]+)");
 
@@ -55,7 +54,7 @@ class WorkTest {
     }
 
     private static String post(String path) {
-        return good(node.post(path, NOTHING));
+        return good(node.post(path));
     }
 
     private static String asked(String query) throws Exception {
@@ -234,10 +233,7 @@ class WorkTest {
     }
 
     private static double counted(String name, String labels) {
-        return node.management("/actuator/prometheus").body().lines()
-                .filter(line -> line.startsWith("refstack_work_" + name + "{" + labels + "}"))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf("} ") + 2)))
-                .sum();
+        return node.metricOrZero("refstack_work_" + name + "{" + labels + "}");
     }
 
     @ParameterizedTest
@@ -258,14 +254,14 @@ class WorkTest {
     @ValueSource(strings = {"generation?programs=0", "generation", "generation?programs=100001",
         "closing?accounts=-1", "generation?programs=1&seed=x"})
     void wrongJobsAreRefused(String job) {
-        assertThat(node.post("/ledger/jobs/" + job, NOTHING).status()).isEqualTo(400);
+        assertThat(node.post("/ledger/jobs/" + job).status()).isEqualTo(400);
     }
 
     @Test
     void withoutALedgerThereIs409() {
         try (TestNode bare = TestNode.withDatabase("--refstack.parts=work")) {
             String none = "refstack_work_requests_total{kind=\"%s\",work=\"%s\"} 0.0";
-            assertThat(bare.management("/actuator/prometheus").body()).contains(
+            assertThat(bare.metrics()).contains(
                     none.formatted("background", "closing"),
                     none.formatted("dialogue", "view-naive"));
             for (String path : new String[] {"/ledger/count", "/ledger/report/summary",
@@ -274,9 +270,9 @@ class WorkTest {
                 assertThat(answer.status()).as(path).isEqualTo(409);
                 assertThat(answer.body()).contains("has no ledger");
             }
-            assertThat(bare.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
+            assertThat(bare.post("/ledger/jobs/closing").status()).isEqualTo(409);
             assertThat(bare.get("/ledger/pairs/tables/better").status()).isEqualTo(200);
-            assertThat(bare.management("/actuator/prometheus").body())
+            assertThat(bare.metrics())
                     .contains("refstack_work_refused_total{reason=\"ledger\"} 5.0");
         }
     }
@@ -287,7 +283,7 @@ class WorkTest {
             connection.createStatement().execute("alter table ledger_balance rename to hidden");
             try {
                 for (int i = 0; i < 4; i++) {
-                    assertThat(node.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
+                    assertThat(node.post("/ledger/jobs/closing").status()).isEqualTo(409);
                 }
             } finally {
                 connection.createStatement()

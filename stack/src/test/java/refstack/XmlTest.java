@@ -113,20 +113,14 @@ class XmlTest {
         node.post(PATH + "m", SAMPLE.bytes());
         node.post(PATH + "m", SAMPLE.bytes());
         node.post(PATH + "m", new byte[0]);
-        String metrics = node.management("/actuator/prometheus").body();
+        String metrics = node.metrics();
         assertThat(metrics).contains("refstack_xml_duplicates_total{way=\"xslt\"}",
                 "refstack_xml_transform_seconds_count{way=\"actions\"}",
                 "refstack_xml_cpu_seconds_total{way=\"xslt-jdk\"}");
-        assertThat(value(metrics, "refstack_xml_allocated_bytes_total{way=\"xslt\"}"))
+        assertThat(node.metric("refstack_xml_allocated_bytes_total{way=\"xslt\"}"))
                 .isGreaterThan(2.0 * SAMPLE.bytes().length);
-        assertThat(value(metrics, "refstack_xml_refused_total{reason=\"malformed\"}"))
+        assertThat(node.metric("refstack_xml_refused_total{reason=\"malformed\"}"))
                 .isGreaterThanOrEqualTo(1);
-    }
-
-    private static double value(String metrics, String series) {
-        return metrics.lines().filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst().orElseThrow();
     }
 
     @Test
