@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +23,7 @@ class BusinessLimitsTest {
 
     private static final String LIMITS = "/business/limits";
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -32,11 +33,6 @@ class BusinessLimitsTest {
         node = TestNode.withDatabaseAt(url, "--refstack.parts=business",
                 "--refstack.business.sessions=database",
                 "--refstack.business.sessions-in-memory=20", "--refstack.business.workers=3");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     private static void set(String limits) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +28,7 @@ class BusinessTest {
     private static final Pattern COOKIE = Pattern.compile("DESK=([^;]+)");
 
     private static String url;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -36,11 +36,6 @@ class BusinessTest {
         url = TestDatabase.emptyUrl("business");
         LoadForTests.loadBusiness(url, USERS);
         node = node("b-1");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     private static TestNode node(String name, String... settings) {
@@ -51,13 +46,7 @@ class BusinessTest {
     }
 
     private static long number(String query) {
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
-                ResultSet row = connection.createStatement().executeQuery(query)) {
-            row.next();
-            return row.getLong(1);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return Long.parseLong(TestDatabase.ask(url, query));
     }
 
     /** A user with a browser. */

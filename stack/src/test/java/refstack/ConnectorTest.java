@@ -4,10 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -259,12 +255,8 @@ class ConnectorTest {
         return node.metric("refstack_connector_" + series);
     }
 
-    private static int rows(String condition) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(TestDatabase.url());
-                ResultSet row = connection.createStatement().executeQuery(
-                        "select count(*) from connector_message where " + condition)) {
-            row.next();
-            return row.getInt(1);
-        }
+    private static int rows(String condition) {
+        return Integer.parseInt(TestDatabase.ask(TestDatabase.url(),
+                "select count(*) from connector_message where " + condition));
     }
 }

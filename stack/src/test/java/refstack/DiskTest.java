@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,17 +23,13 @@ class DiskTest {
 
     @TempDir
     private static Path data;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
     static void start() {
         node = TestNode.withoutDatabase("--refstack.parts=disk", "--refstack.node.name=d-1",
                 "--refstack.node.data=" + data, "--refstack.disk.max-job=8MB");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     @ParameterizedTest

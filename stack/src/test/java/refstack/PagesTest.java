@@ -3,7 +3,7 @@ package refstack;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,17 +15,13 @@ import refstack.xml.SampleOrders;
 class PagesTest {
 
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
     static void start() {
         node = TestNode.withDatabase("--refstack.parts=pages,xml", "--refstack.node.name=p-1",
                 "--refstack.pages.chart=1000", "--refstack.pages.rows=7");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     /** Logs in and returns the session's cookie as a header. */

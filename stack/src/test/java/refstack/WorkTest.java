@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +23,7 @@ class WorkTest {
             Pattern.compile("total;dur=([0-9.]+), db;dur=([0-9.]+)");
 
     private static String url;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -33,11 +33,6 @@ class WorkTest {
         node = TestNode.withoutDatabase("--refstack.parts=work", "--refstack.node.name=w-1",
                 "--spring.datasource.url=" + url, "--spring.datasource.username=postgres",
                 "--spring.datasource.hikari.maximum-pool-size=2", "--refstack.work.fetch-rows=100");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     private static String good(Answer answer) {
@@ -57,12 +52,8 @@ class WorkTest {
         return good(node.post(path));
     }
 
-    private static String asked(String query) throws Exception {
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
-                ResultSet row = connection.createStatement().executeQuery(query)) {
-            row.next();
-            return row.getString(1);
-        }
+    private static String asked(String query) {
+        return TestDatabase.ask(url, query);
     }
 
     private static String found(String name, String body) {

@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,17 +21,13 @@ class XmlTest {
     private static final SampleOrders SAMPLE = SampleOrders.of(60, 5);
     private static final String PATH = "/xml/transform/xslt?id=";
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
     static void start() {
         node = TestNode.withDatabase("--refstack.parts=xml", "--refstack.node.name=x-1",
                 "--refstack.xml.max-body=200KB");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     @ParameterizedTest
