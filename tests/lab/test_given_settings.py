@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,53 +28,58 @@ ALLOWED = dict(NODE.values())
 KINDS = {"int": "count", "boolean": "truth", "Duration": "span", "DataSize": "size"}
 
 
-def properties_of_records() -> dict[str, str]:
-    """Every property of a record of properties, with its Java type."""
-    found = {}
+def components() -> Iterator[tuple[str, str, str]]:
+    """Every property of a record of settings: name, Java type, and its constraints as written."""
     for text in SOURCES.values():
         for prefix, heads in re.findall(
             r'@ConfigurationProperties\("([\w.]+)"\)[^{]*?record \w+\((.*?)\)\s*\{', text, re.DOTALL
         ):
-            for kind, name in re.findall(r"([A-Z]?\w+) (\w+)(?:,|$)", heads):
+            for marks, kind, name in re.findall(
+                r"((?:@\w+(?:\([^)]*\))?\s*)*)\b([A-Z]?\w+) (\w+)(?:,|$)", heads
+            ):
                 dashed = re.sub("[A-Z]", lambda one: f"-{one[0].lower()}", name)
-                found[f"{prefix}.{dashed}"] = kind
-    return found
+                yield f"{prefix}.{dashed}", kind, marks
 
 
-@pytest.mark.parametrize(("listed", "least"), [("POOL_SIZES", 1), ("NONE_OR_SIZES", 0)])
-def test_the_least_of_a_number_is_the_configuration_checks(listed: str, least: int) -> None:
-    """A property in one of its lists has that least here."""
-    written = re.search(
-        rf"> {listed} = List.of\((.*?)\);", SOURCES["ConfigurationCheck.java"], re.DOTALL
-    )
-    assert written is not None
-    names = re.findall(r'"([\w.-]+)"', written[1])
-    shared = [name for name in names if name in ALLOWED]
-    assert len(shared) >= len(names) - 2 > 2
-    assert {ALLOWED[name].least for name in shared} == {least}
-    assert {ALLOWED[name].kind for name in shared} == {"count"}
+def bounds(marks: str) -> tuple[int, int | None] | None:
+    """Least and greatest of a constraint; None without one."""
+    if found := re.search(r"@(Range|Bytes)\b(?:\((.*?)\))?", marks):
+        given = dict(re.findall(r"(\w+) = ([\w. <]+)", found[2] or ""))
+        least, most = given.get("min", "1"), given.get("max", "1 << 30")
+        return number(least), None if most.endswith("MAX_VALUE") else number(most)
+    if "@Positive" in marks:
+        return (0 if "@PositiveOrZero" in marks else 1), None
+    return None
+
+
+def number(written: str) -> int:
+    """A number as Java has it, shifted or not."""
+    value, *by = (int(part) for part in written.split("<<"))
+    return value << by[0] if by else value
+
+
+def test_a_number_or_size_may_be_here_what_its_record_lets_it_be() -> None:
+    """By the constraints that the records state."""
+    stated = {name: bounds(marks) for name, _, marks in components() if bounds(marks)}
+    stated["server.tomcat.threads.max"] = (1, None)  # within a record of its own
+    shared = {name: limits for name, limits in stated.items() if name in ALLOWED}
+    assert len(shared) > 30
+    for name, (least, most) in shared.items():
+        assert (name, ALLOWED[name].least) == (name, least)
+        if most is not None:
+            assert (name, ALLOWED[name].greatest) == (name, most)
 
 
 def test_every_setting_is_of_the_kind_of_its_property() -> None:
     """Whole numbers, sizes, spans and yes or no, by the records that Spring fills."""
-    kinds = properties_of_records()
+    kinds = {name: kind for name, kind, _ in components()}
     shared = {name: KINDS[kinds[name]] for name in ALLOWED if kinds.get(name) in KINDS}
     assert len(shared) > 30
     assert {name: ALLOWED[name].kind for name in shared} == shared
 
 
-def test_ranges_that_java_states_in_words_are_these() -> None:
-    """As ``refstack.events.workers must be from 0 to 1000``, and the broker's own numbers."""
-    text = re.sub(r'"\s*\+\s*"', "", "\n".join(SOURCES.values()))
-    worth = {"byte": 1, "bytes": 1, "MB": 1 << 20, "GB": 1 << 30}
-    stated = re.findall(
-        r'"(refstack[\w.-]+) must be from (\d+)(?: bytes?)? to (\d+) ?(MB|GB)?"', text
-    )
-    assert len(stated) > 4
-    for name, least, most, unit in stated:
-        if name in ALLOWED:
-            allowed = ALLOWED[name]
-            assert (allowed.least, allowed.greatest) == (int(least), int(most) * worth.get(unit, 1))
+def test_numbers_of_the_broker_are_these() -> None:
+    """By what its own reader of settings asks for."""
     for name in ("large-bytes", "queue-max-bytes", "global-max-bytes"):
         least = {"large-bytes": 1024}.get(name, -1)
         assert ALLOWED[f"refstack.broker.embedded.{name}"].least == least

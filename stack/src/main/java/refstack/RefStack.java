@@ -4,8 +4,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcObservationAutoConfiguration;
-import refstack.node.ConfigurationCheck;
 import refstack.node.DataSourceSwitch;
+import refstack.node.PartRules;
 
 /**
  * Starts one node of the reference stack; {@code refstack.role} says which kind.
@@ -23,7 +23,7 @@ public class RefStack {
     /** The application before its start: what {@link #main} runs, and what tests run. */
     static SpringApplication application() {
         SpringApplication application = new SpringApplication(RefStack.class);
-        application.addListeners(new ConfigurationCheck(), new DataSourceSwitch());
+        application.addListeners(new PartRules(), new DataSourceSwitch());
         return application;
     }
 }

@@ -17,19 +17,22 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("refstack");
 
     @Test
-    void packagesKnowTheCoreAndTheFormOfAnswersButNotEachOther() {
+    void packagesKnowTheCoreAnswersAndTransportsButNotEachOther() {
         slices().matching("refstack.(*)..").should().notDependOnEachOther()
                 .ignoreDependency(alwaysTrue(),
-                        resideInAnyPackage("refstack.core..", "refstack.answers.."))
+                        resideInAnyPackage("refstack.core..", "refstack.answers..",
+                                "refstack.transport.."))
                 .check(CLASSES);
     }
 
     @Test
     void coreKnowsNoProtocolAndNoDatabase() {
         noClasses().that().resideInAPackage("refstack.core..").should().dependOnClassesThat()
-                .resideInAnyPackage("refstack.answers..", "refstack.local..", "refstack.remote..",
-                        "refstack.rest..", "refstack.odata..", "refstack.node..", "jakarta..", "javax..",
-                        "java.sql..", "org.apache..", "org.glassfish..", "tools.jackson..",
+                .resideInAnyPackage("refstack.answers..", "refstack.transport..",
+                        "refstack.local..", "refstack.remote..", "refstack.rest..",
+                        "refstack.odata..", "refstack.node..", "jakarta.servlet..", "jakarta.ws..",
+                        "jakarta.jms..", "jakarta.xml..", "javax..", "java.sql..", "org.apache..",
+                        "org.glassfish..", "tools.jackson..",
                         "org.springframework.web..", "org.springframework.jdbc..")
                 .check(CLASSES);
     }

@@ -2,12 +2,8 @@ package refstack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,7 +16,6 @@ import refstack.bindings.TestBroker;
 /** Pools of their own and a shared one, work that takes its time, messages that nobody waits for. */
 class BindingPoolsTest {
 
-    private static final byte[] NOTHING = new byte[0];
 
     private static QueueDatabase database;
     private static TestBroker broker;
@@ -46,7 +41,7 @@ class BindingPoolsTest {
     }
 
     private static double counted(TestNode node, String series) {
-        return node.management("/actuator/prometheus").body().lines()
+        return node.metrics().lines()
                 .filter(line -> line.startsWith(series))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
@@ -55,12 +50,12 @@ class BindingPoolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"queue", "rpc"})
     void oneExecutorServesAllIfItIsShared(String way) {
-        Answer answer = shared.post("/bindings/" + way + "?bytes=10", NOTHING);
+        Answer answer = shared.post("/bindings/" + way + "?bytes=10");
         assertThat(answer.body()).contains("\"pool\":\"bindings-shared\"");
         assertThat(shared.get("/bindings-pools").body())
                 .contains("{\"pool\":\"bindings-shared\",\"threads\":2,")
                 .doesNotContain("bindings-queue", "bindings-rpc");
-        assertThat(shared.management("/actuator/prometheus").body())
+        assertThat(shared.metrics())
                 .contains("refstack_bindings_pool_limit{pool=\"bindings-shared\"} 2.0");
     }
 
@@ -71,10 +66,10 @@ class BindingPoolsTest {
                 "--refstack.bindings.shared-threads=1", "--refstack.bindings.shared-capacity=1",
                 "--refstack.bindings.jms-consumers=3",
                 "--refstack.broker.url=" + other.url())) {
-            assertThat(node.post("/bindings/jms?bytes=10", NOTHING).body())
+            assertThat(node.post("/bindings/jms?bytes=10").body())
                     .contains("\"pool\":\"bindings-shared\"");
             for (int i = 0; i < 9; i++) {
-                node.post("/bindings/jms?bytes=1&one-way=true&work=pause:5&id=s-" + i, NOTHING);
+                node.post("/bindings/jms?bytes=1&one-way=true&work=pause:5&id=s-" + i);
             }
             QueueDatabase.await("all nine", () -> counted(node,
                     "refstack_bindings_one_way_total{outcome=\"done\"") == 9);
@@ -86,7 +81,7 @@ class BindingPoolsTest {
     void everyWayCarriesTheWork(String way) {
         String id = "work-" + way;
         Answer answer = own.post("/bindings/" + way + "?bytes=10&id=" + id
-                + "&work=rounds:3,pause:2,row", NOTHING);
+                + "&work=rounds:3,pause:2,row");
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(database.number("select count(*) from binding_message where id = '" + id
                 + "' and way = '" + way + "' and bytes = 10")).isEqualTo(1);
@@ -99,7 +94,7 @@ class BindingPoolsTest {
         "soap, false", "rpc, false"})
     void whoHasAQueueNeedNotWait(String way, boolean hasQueue) {
         Answer answer = own.post("/bindings/" + way + "?bytes=5&id=one-" + way
-                + "&calls=4&one-way=true&work=row", NOTHING);
+                + "&calls=4&one-way=true&work=row");
         assertThat(answer.status()).as(answer.body()).isEqualTo(hasQueue ? 202 : 400);
         if (hasQueue) {
             assertThat(answer.body()).contains("\"queued\":true", "\"calls\":4");
@@ -110,15 +105,15 @@ class BindingPoolsTest {
 
     @Test
     void oneConsumerKeepsTheOrderOfASenderAndAnswersAtOnce() {
-        assertThat(own.post("/bindings-pools/bindings-jms-sessions?threads=1", NOTHING).status())
+        assertThat(own.post("/bindings-pools/bindings-jms-sessions?threads=1").status())
                 .isEqualTo(200);
         String done = "refstack_bindings_one_way_total{outcome=\"done\",way=\"jms\"}";
         double before = counted(own, done);
         double late = counted(own, "refstack_bindings_late_total{way=\"jms\"}");
-        own.post("/bindings/jms?bytes=1&id=ordered&calls=40&one-way=true&work=pause:1", NOTHING);
+        own.post("/bindings/jms?bytes=1&id=ordered&calls=40&one-way=true&work=pause:1");
         QueueDatabase.await("all done", () -> counted(own, done) - before == 40);
         assertThat(counted(own, "refstack_bindings_late_total{way=\"jms\"}")).isEqualTo(late);
-        own.post("/bindings-pools/bindings-jms-sessions?threads=10", NOTHING);
+        own.post("/bindings-pools/bindings-jms-sessions?threads=10");
         assertThat(own.get("/bindings-pools").body())
                 .contains("{\"pool\":\"bindings-jms-sessions\",\"threads\":10,");
     }
@@ -129,7 +124,7 @@ class BindingPoolsTest {
         double before = counted(own, done);
         database.execute("alter table binding_message rename to hidden");
         try {
-            own.post("/bindings/jms?bytes=1&id=again&one-way=true&work=row", NOTHING);
+            own.post("/bindings/jms?bytes=1&id=again&one-way=true&work=row");
             QueueDatabase.await("a failure", () -> counted(own,
                     "refstack_bindings_one_way_total{outcome=\"failed\",way=\"jms\"}") > 0);
         } finally {
@@ -144,13 +139,13 @@ class BindingPoolsTest {
     void poolsAreMadeSmallerAndLargerWhileTheNodeRuns() throws Exception {
         String busiest = "refstack_bindings_pool_largest{pool=\"bindings-queue\"}";
         for (int threads : List.of(2, 5)) {
-            own.post("/bindings-pools/bindings-queue?threads=" + threads, NOTHING);
+            own.post("/bindings-pools/bindings-queue?threads=" + threads);
             manyCalls("/bindings/queue?bytes=1&work=pause:20", 12);
             assertThat(counted(own, busiest)).isEqualTo(threads);
         }
         assertThat(own.get("/bindings-pools").body())
                 .contains("{\"pool\":\"bindings-rpc\",\"threads\":10,\"grows\":false,\"idleMs\":250}");
-        own.post("/bindings-pools/bindings-rpc?threads=1&grows=true&idle=1s", NOTHING);
+        own.post("/bindings-pools/bindings-rpc?threads=1&grows=true&idle=1s");
         manyCalls("/bindings/rpc?bytes=1&work=pause:50", 3);
         assertThat(counted(own, "refstack_bindings_pool_largest{pool=\"bindings-rpc\"}"))
                 .isBetween(2.0, 3.0);
@@ -159,48 +154,41 @@ class BindingPoolsTest {
     @Test
     void webThreadsAreLimitedToo() throws Exception {
         try {
-            own.post("/bindings-pools/web?threads=1", NOTHING);
+            own.post("/bindings-pools/web?threads=1");
             assertThat(counted(own, "tomcat_threads_config_max_threads{name=\"http-nio-"
                     + "127.0.0.1-" + own.port() + "\"")).isEqualTo(1);
             long begin = System.nanoTime();
             manyCalls("/bindings/direct?bytes=1&work=pause:20", 6);
             assertThat(System.nanoTime() - begin).isGreaterThan(6 * 20_000_000L);
         } finally {
-            own.post("/bindings-pools/web?threads=50", NOTHING);
+            own.post("/bindings-pools/web?threads=50");
         }
         assertThat(own.get("/bindings-pools").body()).contains("{\"pool\":\"web\",\"threads\":50,");
     }
 
     private static void manyCalls(String path, int count) throws Exception {
-        ExecutorService clients = Executors.newFixedThreadPool(count);
-        try {
-            Callable<Answer> call = () -> own.post(path, NOTHING);
-            for (Future<Answer> answer : clients.invokeAll(
-                    IntStream.range(0, count).mapToObj(i -> call).toList())) {
-                assertThat(answer.get().status()).as(answer.get().body()).isEqualTo(200);
-            }
-        } finally {
-            clients.shutdown();
+        for (Answer answer : own.postAtOnce(Collections.nCopies(count, path))) {
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         }
     }
 
     @Test
     void whatCannotBeDoneIsSaid() {
-        assertThat(own.post("/bindings/queue?bytes=1&work=sleep", NOTHING).status())
+        assertThat(own.post("/bindings/queue?bytes=1&work=sleep").status())
                 .isEqualTo(400);
-        assertThat(own.post("/bindings-receiver/http?id=1&work=x", NOTHING).status())
+        assertThat(own.post("/bindings-receiver/http?id=1&work=x").status())
                 .isEqualTo(400);
-        assertThat(own.post("/bindings-pools/sauna?threads=1", NOTHING).status()).isEqualTo(404);
+        assertThat(own.post("/bindings-pools/sauna?threads=1").status()).isEqualTo(404);
         for (String path : List.of("web?threads=0", "web?threads=5&grows=true", "web?threads=x",
                 "bindings-jms-sessions?threads=0", "bindings-queue?threads=-1", "bindings-rpc?idle=soon")) {
-            assertThat(own.post("/bindings-pools/" + path, NOTHING).status()).as(path)
+            assertThat(own.post("/bindings-pools/" + path).status()).as(path)
                     .isEqualTo(400);
         }
         try (TestNode sender = TestNode.withoutDatabase("--refstack.parts=bindings",
                 "--refstack.backend.url=" + own.root(), "--refstack.backend.rpc=127.0.0.1:1")) {
-            assertThat(sender.post("/bindings/queue?bytes=1&work=row", NOTHING).status())
+            assertThat(sender.post("/bindings/queue?bytes=1&work=row").status())
                     .isEqualTo(400);
-            assertThat(sender.post("/bindings/http?bytes=1&work=row&id=far-1", NOTHING).status())
+            assertThat(sender.post("/bindings/http?bytes=1&work=row&id=far-1").status())
                     .isEqualTo(200);
         }
     }

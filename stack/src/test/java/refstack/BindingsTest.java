@@ -2,14 +2,10 @@ package refstack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,7 +18,6 @@ import refstack.bindings.TestBroker;
 /** Sender and receiver in one node, and in two nodes with a broker between them. */
 class BindingsTest {
 
-    private static final byte[] NOTHING = new byte[0];
 
     private static TestBroker broker;
     private static TestNode backend;
@@ -57,7 +52,7 @@ class BindingsTest {
     @CsvSource({"direct, a-1, web", "copy, a-1, web", "queue, a-1, bindings-queue",
         "jms, b-1, bindings-jms", "http, b-1, web", "soap, b-1, web", "rpc, b-1, bindings-rpc"})
     void theReplyTellsWhoServedIt(String way, String node, String pool) {
-        Answer answer = app.post("/bindings/" + way + "?id=x1&bytes=1024&calls=3", NOTHING);
+        Answer answer = app.post("/bindings/" + way + "?id=x1&bytes=1024&calls=3");
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).contains("\"id\":\"x1\"", "\"bytes\":1024", "\"calls\":3",
                 "\"pool\":\"" + pool + "\"", "\"node\":\"" + node + "\"", "\"sender\":\"a-1\"");
@@ -70,7 +65,7 @@ class BindingsTest {
     void everyWayCarriesTheSameBytes(int size) {
         Set<String> sums = new HashSet<>();
         for (String way : List.of("direct", "copy", "queue", "jms", "http", "soap", "rpc")) {
-            Answer answer = app.post("/bindings/" + way + "?bytes=" + size, NOTHING);
+            Answer answer = app.post("/bindings/" + way + "?bytes=" + size);
             assertThat(answer.body()).as(way).contains("\"bytes\":" + size, "\"meanNs\":null");
             sums.add(answer.body().replaceAll(".*\"checksum\":\"([0-9a-f]{8})\".*", "$1"));
         }
@@ -87,18 +82,18 @@ class BindingsTest {
 
     @Test
     void whatCannotBeDoneIsSaid() {
-        assertThat(alone.post("/bindings/jms?bytes=1", NOTHING).status()).isEqualTo(404);
-        assertThat(alone.post("/bindings/jms?bytes=1", NOTHING).body())
+        assertThat(alone.post("/bindings/jms?bytes=1").status()).isEqualTo(404);
+        assertThat(alone.post("/bindings/jms?bytes=1").body())
                 .contains("direct, copy, queue, http, soap, rpc.");
-        assertThat(alone.post("/bindings/http?bytes=102401", NOTHING).status()).isEqualTo(413);
+        assertThat(alone.post("/bindings/http?bytes=102401").status()).isEqualTo(413);
         assertThat(alone.post("/bindings/http", new byte[102_401]).status()).isEqualTo(413);
         assertThat(alone.post("/bindings-receiver/http?id=1", new byte[102_401]).status())
                 .isEqualTo(413);
         for (String query : List.of("bytes=-1", "calls=0", "calls=501", "id=a%20b", "bytes=x")) {
-            assertThat(alone.post("/bindings/direct?" + query, NOTHING).status()).as(query)
+            assertThat(alone.post("/bindings/direct?" + query).status()).as(query)
                     .isEqualTo(400);
         }
-        assertThat(app.post("/bindings-receiver/http?id=1", NOTHING).status()).isEqualTo(404);
+        assertThat(app.post("/bindings-receiver/http?id=1").status()).isEqualTo(404);
     }
 
     @Test
@@ -110,52 +105,37 @@ class BindingsTest {
         String laughs = "<!DOCTYPE a [<!ENTITY a \"ha\">]><a>&a;</a>";
         assertThat(alone.post("/bindings-receiver/soap/receiver", laughs.getBytes(),
                 "Content-Type", "text/xml").status()).isEqualTo(500);
-        assertThat(alone.post("/bindings/soap?bytes=5", NOTHING).status()).isEqualTo(200);
+        assertThat(alone.post("/bindings/soap?bytes=5").status()).isEqualTo(200);
     }
 
     @Test
     void aFullPoolIs503AndCounted() throws Exception {
-        ExecutorService clients = Executors.newFixedThreadPool(16);
-        try {
-            Callable<Answer> call =
-                    () -> alone.post("/bindings/queue?bytes=100000&calls=500", NOTHING);
-            List<Future<Answer>> answers = clients.invokeAll(
-                    IntStream.range(0, 32).mapToObj(i -> call).toList());
-            Set<Integer> statuses = new HashSet<>();
-            for (Future<Answer> answer : answers) {
-                statuses.add(answer.get().status());
-                if (answer.get().status() == 503) {
-                    assertThat(answer.get().header("Retry-After")).isEqualTo("1");
-                    assertThat(answer.get().body()).contains("The pool bindings-queue is full.");
-                }
+        Set<Integer> statuses = new HashSet<>();
+        for (Answer answer : alone.postAtOnce(
+                Collections.nCopies(32, "/bindings/queue?bytes=100000&calls=500"))) {
+            statuses.add(answer.status());
+            if (answer.status() == 503) {
+                assertThat(answer.header("Retry-After")).isEqualTo("1");
+                assertThat(answer.body()).contains("The pool bindings-queue is full.");
             }
-            assertThat(statuses).contains(503).isSubsetOf(200, 503);
-        } finally {
-            clients.shutdown();
         }
-        assertThat(alone.management("/actuator/prometheus").body())
+        assertThat(statuses).contains(503).isSubsetOf(200, 503);
+        assertThat(alone.metrics())
                 .containsPattern("refstack_bindings_pool_rejected_total\\{pool=\"bindings-queue\"}"
                         + " [1-9]")
                 .contains("refstack_bindings_failures_total{reason=\"full\",way=\"queue\"}");
-        assertThat(alone.post("/bindings/queue?bytes=1", NOTHING).status()).isEqualTo(200);
+        assertThat(alone.post("/bindings/queue?bytes=1").status()).isEqualTo(200);
     }
 
     @Test
     void callsAreCountedOnBothSides() {
         String received = "refstack_bindings_received_total{pool=\"bindings-rpc\",way=\"rpc\"}";
-        double before = counted(backend, received);
-        double sent = counted(app, "refstack_bindings_calls_total{way=\"rpc\"}");
-        app.post("/bindings/rpc?bytes=10&calls=7", NOTHING);
-        assertThat(counted(backend, received) - before).isEqualTo(7);
-        assertThat(counted(app, "refstack_bindings_calls_total{way=\"rpc\"}") - sent).isEqualTo(7);
-        assertThat(counted(app, "refstack_bindings_first_seconds{way=\"rpc\"}")).isPositive();
-    }
-
-    private static double counted(TestNode node, String series) {
-        return node.management("/actuator/prometheus").body().lines()
-                .filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst().orElse(0);
+        double before = backend.metricOrZero(received);
+        double sent = app.metricOrZero("refstack_bindings_calls_total{way=\"rpc\"}");
+        app.post("/bindings/rpc?bytes=10&calls=7");
+        assertThat(backend.metricOrZero(received) - before).isEqualTo(7);
+        assertThat(app.metric("refstack_bindings_calls_total{way=\"rpc\"}") - sent).isEqualTo(7);
+        assertThat(app.metricOrZero("refstack_bindings_first_seconds{way=\"rpc\"}")).isPositive();
     }
 
     @ParameterizedTest
@@ -165,10 +145,10 @@ class BindingsTest {
                 "--refstack.backend.url=http://127.0.0.1:" + TestNode.freePort(),
                 "--refstack.backend.rpc=127.0.0.1:" + TestNode.freePort(),
                 "--refstack.broker.url=tcp://127.0.0.1:" + TestNode.freePort())) {
-            Answer answer = lonely.post("/bindings/" + way + "?bytes=1", NOTHING);
+            Answer answer = lonely.post("/bindings/" + way + "?bytes=1");
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.body()).contains("cannot be reached").doesNotContain("Exception");
-            assertThat(lonely.post("/bindings/direct?bytes=1", NOTHING).status()).isEqualTo(200);
+            assertThat(lonely.post("/bindings/direct?bytes=1").status()).isEqualTo(200);
         }
     }
 
@@ -178,14 +158,14 @@ class BindingsTest {
                 TestNode node = TestNode.withDatabase("--refstack.parts=bindings",
                         "--refstack.bindings.timeout=2s",
                         "--refstack.broker.url=" + other.url())) {
-            assertThat(node.post("/bindings/jms?bytes=9", NOTHING).status()).isEqualTo(200);
+            assertThat(node.post("/bindings/jms?bytes=9").status()).isEqualTo(200);
             other.close();
-            assertThat(node.post("/bindings/jms?bytes=9", NOTHING).status()).isIn(503, 504);
+            assertThat(node.post("/bindings/jms?bytes=9").status()).isIn(503, 504);
             try (TestBroker again = new TestBroker(other.url())) {
                 int status = 0;
                 for (int i = 0; i < 50 && status != 200; i++) {
                     Thread.sleep(100);
-                    status = node.post("/bindings/jms?bytes=9", NOTHING).status();
+                    status = node.post("/bindings/jms?bytes=9").status();
                 }
                 assertThat(status).isEqualTo(200);
             }

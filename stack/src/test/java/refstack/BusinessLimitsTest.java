@@ -8,14 +8,9 @@ import java.io.InputStreamReader;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,9 +21,9 @@ import refstack.load.LoadForTests;
 /** Limits that are changed while a node of the business runs do what the same ones at its start do. */
 class BusinessLimitsTest {
 
-    private static final byte[] NOTHING = new byte[0];
     private static final String LIMITS = "/business/limits";
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -40,21 +35,9 @@ class BusinessLimitsTest {
                 "--refstack.business.sessions-in-memory=20", "--refstack.business.workers=3");
     }
 
-    @AfterAll
-    static void stop() {
-        node.close();
-    }
-
     private static void set(String limits) {
-        Answer answer = node.post(LIMITS + "?" + limits, NOTHING);
+        Answer answer = node.post(LIMITS + "?" + limits);
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
-    }
-
-    private static double metric(String series) {
-        return node.management("/actuator/prometheus").body().lines()
-                .filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .sum();
     }
 
     @Test
@@ -72,7 +55,7 @@ class BusinessLimitsTest {
                 set("pool=" + connections);
                 // The metric is a reading of up to a second ago.
                 QueueDatabase.await("as many connections", () -> connections
-                        == metric("hikaricp_connections{pool=\"flights\"}"));
+                        == node.metricOrZero("hikaricp_connections{pool=\"flights\"}"));
                 assertThat(signedOn(1).status()).isEqualTo(200);
             }
         } finally {
@@ -85,10 +68,10 @@ class BusinessLimitsTest {
         try {
             for (int workers : List.of(1, 0, 2)) {
                 set("business_workers=" + workers);
-                assertThat(metric("refstack_business_workers{state=\"limit\"}"))
+                assertThat(node.metricOrZero("refstack_business_workers{state=\"limit\"}"))
                         .isEqualTo(workers);
                 atOnce(8);
-                assertThat(metric("refstack_business_workers{state=\"busy\"}")).isZero();
+                assertThat(node.metricOrZero("refstack_business_workers{state=\"busy\"}")).isZero();
             }
         } finally {
             set("business_workers=3");
@@ -102,20 +85,20 @@ class BusinessLimitsTest {
             for (int user = 1; user <= 6; user++) {
                 assertThat(signedOn(user).status()).isEqualTo(200);
             }
-            assertThat(metric(memory)).isGreaterThanOrEqualTo(6);
+            assertThat(node.metricOrZero(memory)).isGreaterThanOrEqualTo(6);
             set("sessions_in_memory=2");
-            assertThat(metric(memory)).isZero();
+            assertThat(node.metricOrZero(memory)).isZero();
             for (int user = 1; user <= 6; user++) {
                 assertThat(signedOn(user).status()).isEqualTo(200);
             }
-            assertThat(metric(memory)).isEqualTo(2);
+            assertThat(node.metricOrZero(memory)).isEqualTo(2);
             set("sessions_in_memory=0");
             String restored = "refstack_business_sessions_events_total{event=\"restored\"}";
-            double before = metric(restored);
+            double before = node.metricOrZero(restored);
             String cookie = signedOn(7).header("Set-Cookie").split(";")[0];
             assertThat(node.get("/business/items/1", "Cookie", cookie).status()).isEqualTo(200);
             assertThat(node.get("/business/items/2", "Cookie", cookie).status()).isEqualTo(200);
-            assertThat(metric(restored)).isEqualTo(before + 2);
+            assertThat(node.metricOrZero(restored)).isEqualTo(before + 2);
         } finally {
             set("sessions_in_memory=20");
         }
@@ -164,7 +147,7 @@ class BusinessLimitsTest {
     void webThreadsAreLimited() {
         try {
             set("threads=2");
-            assertThat(metric("tomcat_threads_config_max_threads{name=\"http-nio-127.0.0.1-"
+            assertThat(node.metric("tomcat_threads_config_max_threads{name=\"http-nio-127.0.0.1-"
                     + node.port() + "\"}")).isEqualTo(2);
         } finally {
             set("threads=50");
@@ -177,26 +160,20 @@ class BusinessLimitsTest {
     void whatCannotBeIsRefusedAndChangesNothing(String limits) {
         set("threads=50");
         String before = node.get(LIMITS).body();
-        Answer answer = node.post(LIMITS + "?" + limits, NOTHING);
+        Answer answer = node.post(LIMITS + "?" + limits);
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(answer.body()).contains("\"problem\":");
+        assertThat(answer.body()).contains("\"detail\":");
         assertThat(node.get(LIMITS).body()).isEqualTo(before);
     }
 
     private static Answer signedOn(int user) {
-        return node.post("/business/sign-on?user=" + user, NOTHING);
+        return node.post("/business/sign-on?user=" + user);
     }
 
     private static void atOnce(int count) throws Exception {
-        ExecutorService clients = Executors.newFixedThreadPool(count);
-        try {
-            List<Callable<Answer>> calls = new ArrayList<>();
-            IntStream.rangeClosed(1, count).forEach(user -> calls.add(() -> signedOn(user)));
-            for (Future<Answer> answer : clients.invokeAll(calls)) {
-                assertThat(answer.get().status()).isEqualTo(200);
-            }
-        } finally {
-            clients.shutdown();
+        for (Answer answer : node.postAtOnce(IntStream.rangeClosed(1, count)
+                .mapToObj(user -> "/business/sign-on?user=" + user).toList())) {
+            assertThat(answer.status()).isEqualTo(200);
         }
     }
 }

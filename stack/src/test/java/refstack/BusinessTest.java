@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,10 +25,10 @@ import refstack.load.LoadForTests;
 class BusinessTest {
 
     private static final int USERS = 50;
-    private static final byte[] NOTHING = new byte[0];
     private static final Pattern COOKIE = Pattern.compile("DESK=([^;]+)");
 
     private static String url;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -37,11 +36,6 @@ class BusinessTest {
         url = TestDatabase.emptyUrl("business");
         LoadForTests.loadBusiness(url, USERS);
         node = node("b-1");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     private static TestNode node(String name, String... settings) {
@@ -52,13 +46,7 @@ class BusinessTest {
     }
 
     private static long number(String query) {
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
-                ResultSet row = connection.createStatement().executeQuery(query)) {
-            row.next();
-            return row.getLong(1);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return Long.parseLong(TestDatabase.ask(url, query));
     }
 
     /** A user with a browser. */
@@ -72,7 +60,7 @@ class BusinessTest {
         User(TestNode where, int number) {
             this.where = where;
             this.number = number;
-            Answer answer = where.post("/business/sign-on?user=" + number, NOTHING);
+            Answer answer = where.post("/business/sign-on?user=" + number);
             assertThat(answer.status()).as(answer.body()).isEqualTo(200);
             Matcher matcher = COOKIE.matcher(answer.header("Set-Cookie"));
             assertThat(matcher.find()).isTrue();
@@ -85,7 +73,7 @@ class BusinessTest {
         }
 
         Answer post(String path) {
-            return where.post("/business/" + path, NOTHING, "Cookie", cookie);
+            return where.post("/business/" + path, "Cookie", cookie);
         }
 
         /** A transaction that is done: its page says which, for whom, and the how manieth. */
@@ -444,10 +432,10 @@ class BusinessTest {
         user.good("item", user.get("items/1"));
         user.good("sign-off", user.post("sign-off"));
         user.bad(401, "lost-session", user.get("items/1"));
-        user.bad(404, "unknown", node.post("/business/sign-on?user=51", NOTHING));
+        user.bad(404, "unknown", node.post("/business/sign-on?user=51"));
         User again = new User(node, 13);
         String old = again.cookie;
-        Answer anew = node.post("/business/sign-on?user=14", NOTHING, "Cookie", old);
+        Answer anew = node.post("/business/sign-on?user=14", "Cookie", old);
         assertThat(anew.header("Set-Cookie")).isNotNull().doesNotContain(old);
         again.bad(401, "lost-session", again.get("items/1"));
     }
@@ -457,7 +445,7 @@ class BusinessTest {
         try (TestNode hasty = node("b-hasty", "--refstack.business.session-timeout=1s")) {
             User user = new User(hasty, 15);
             user.good("item", user.get("items/1"));
-            assertThat(metric(hasty, "refstack_business_sessions{state=\"memory\"}"))
+            assertThat(hasty.metric("refstack_business_sessions{state=\"memory\"}"))
                     .isEqualTo(1);
             User other = new User(hasty, 16);
             other.good("sign-off", other.post("sign-off"));
@@ -471,7 +459,7 @@ class BusinessTest {
             assertThat(events(hasty, "ended")).isEqualTo(1);
             assertThat(events(hasty, "expired")).isEqualTo(1);
             assertThat(events(hasty, "missed")).isEqualTo(2);
-            assertThat(metric(hasty, "refstack_business_sessions{state=\"memory\"}")).isZero();
+            assertThat(hasty.metric("refstack_business_sessions{state=\"memory\"}")).isZero();
         }
     }
 
@@ -514,7 +502,7 @@ class BusinessTest {
                     .isEqualTo("2");
             assertThat(events(second, "restored")).isBetween(inMemory == 0 ? 3.0 : 2.0,
                     inMemory == 100 ? 2.0 : 3.0);
-            assertThat(metric(second, "refstack_business_sessions{state=\"memory\"}"))
+            assertThat(second.metric("refstack_business_sessions{state=\"memory\"}"))
                     .isEqualTo(Math.min(inMemory, 2));
             user.good("sign-off", user.post("sign-off"));
             user.bad(401, "lost-session", user.get("items/1"));
@@ -534,8 +522,8 @@ class BusinessTest {
             user.good("draft-start", user.post("draft?customer=18"));
             assertThat(output(user.good("draft", user.get("draft")), "workspace"))
                     .startsWith("102400-");
-            assertThat(metric(large, "refstack_business_workers{state=\"limit\"}")).isEqualTo(1);
-            assertThat(metric(large, "refstack_business_workers{state=\"busy\"}")).isZero();
+            assertThat(large.metric("refstack_business_workers{state=\"limit\"}")).isEqualTo(1);
+            assertThat(large.metric("refstack_business_workers{state=\"busy\"}")).isZero();
         }
     }
 
@@ -549,7 +537,7 @@ class BusinessTest {
                 + "transaction=\"account\"}")).isEqualTo(before + 1);
         assertThat(metric("refstack_business_seconds_total{transaction=\"account\"}"))
                 .isPositive();
-        String text = node.management("/actuator/prometheus").body();
+        String text = node.metrics();
         assertThat(text.split("refstack_business_seconds_total\\{", -1)).hasSize(20);
     }
 
@@ -567,17 +555,10 @@ class BusinessTest {
     }
 
     private static double events(TestNode where, String event) {
-        return metric(where, "refstack_business_sessions_events_total{event=\"" + event + "\"}");
+        return where.metric("refstack_business_sessions_events_total{event=\"" + event + "\"}");
     }
 
     private static double metric(String series) {
-        return metric(node, series);
-    }
-
-    private static double metric(TestNode where, String series) {
-        return where.management("/actuator/prometheus").body().lines()
-                .filter(line -> line.startsWith(series + ' '))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst().orElseThrow(() -> new AssertionError(series));
+        return node.metric(series);
     }
 }

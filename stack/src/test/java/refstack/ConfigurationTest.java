@@ -36,11 +36,11 @@ class ConfigurationTest {
         "--refstack.connector.pool=0 | refstack.connector.pool is '0': it must be a whole number",
         "--refstack.bindings.rpc-threads=0 | refstack.bindings.rpc-threads is '0': it must be a",
         "--refstack.bindings.shared-threads=-1 | shared-threads is '-1': it must be a whole number",
-        "--refstack.pages.chart=1B | refstack.pages.chart must be from 32 bytes to 16 MB",
+        "--refstack.pages.chart=1B | refstack.pages.chart is '1B': it must be a size from 32 to 1",
         "--refstack.parts=bindings --refstack.backend.url=http://x:1 | refstack.backend.rpc is not",
         "--refstack.parts=xml --refstack.backend.url=http://x:1 | must be empty: parts xml, pages",
         "--refstack.parts=business --refstack.backend.url=http://x:1 | work and business use the da",
-        "--refstack.parts=business --refstack.business.sessions=disk | refstack.business.sessions",
+        "--refstack.parts=business --refstack.business.sessions=disk | sessions is 'disk': it must",
         "--refstack.business.sessions-in-memory=5 | sessions-in-memory is for refstack.business.se",
         "--refstack.business.workers=-1 | refstack.business.workers is '-1': it must be a whole nu",
         "--refstack.role=nobody | refstack.role is 'nobody': it must be one of [app, backend]",
@@ -49,14 +49,20 @@ class ConfigurationTest {
         "--refstack.backend.url=localhost:1 | refstack.backend.url is 'localhost:1': it must",
         "--spring.datasource.url=jdbc:mysql:x | spring.datasource.url must look like jdbc:postg",
         "--server.tomcat.threads.max=0 | server.tomcat.threads.max is '0': it must be a whole",
-        "--refstack.fault.delay=soon | refstack.fault.delay"})
+        "--refstack.fault.delay=soon | refstack.fault.delay is 'soon': it must be a time such",
+        "--refstack.fault.delay=0s | refstack.fault.delay is '0s': it must be 1 ms or more",
+        "--refstack.work.fetch-rows=many | refstack.work.fetch-rows is 'many': it must be a whole",
+        "--refstack.events.workers=1001 | workers is '1001': it must be a whole number from 0 to 1",
+        "--spring.datasource.hikari.maximum-pool-size=0 | maximum-pool-size is '0': it must be a",
+        "--refstack.parts=bindings --refstack.backend.url=http://x:1 --refstack.backend.rpc=x | m",
+        "--refstack.pages.rows=0 --refstack.pages.count=-1 | refstack.pages.count is '-1': it"})
     void aWrongSettingEndsInOneLine(String setting, String expected)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
                 "refstack.RefStack", "--server.port=0", "--management.server.port=0"));
-        if (!setting.contains("datasource")) {
+        if (!setting.contains("datasource.url")) {
             command.add(DATABASE);
         }
         command.addAll(List.of(setting.split(" ")));

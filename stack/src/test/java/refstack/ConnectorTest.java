@@ -4,18 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -139,7 +133,7 @@ class ConnectorTest {
         double before = value(app, counter);
         Answer answer = send(app, way, id == null ? "" : id, bytes(size));
         assertThat(answer.status()).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status, words)
                 .doesNotContain("Exception");
         assertThat(value(app, counter)).isEqualTo(before + 1);
@@ -258,22 +252,11 @@ class ConnectorTest {
     }
 
     private static double value(TestNode node, String series) {
-        Matcher line = line(node, series);
-        assertThat(line.find()).as(series).isTrue();
-        return Double.parseDouble(line.group(1));
+        return node.metric("refstack_connector_" + series);
     }
 
-    private static Matcher line(TestNode node, String series) {
-        return Pattern.compile("refstack_connector_" + Pattern.quote(series) + " (\\S+)")
-                .matcher(node.management("/actuator/prometheus").body());
-    }
-
-    private static int rows(String condition) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(TestDatabase.url());
-                ResultSet row = connection.createStatement().executeQuery(
-                        "select count(*) from connector_message where " + condition)) {
-            row.next();
-            return row.getInt(1);
-        }
+    private static int rows(String condition) {
+        return Integer.parseInt(TestDatabase.ask(TestDatabase.url(),
+                "select count(*) from connector_message where " + condition));
     }
 }

@@ -7,10 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,10 +20,10 @@ import refstack.TestNode.Answer;
 /** Disk jobs over HTTP: done, bounded, cleaned up after, counted; by a node without a database. */
 class DiskTest {
 
-    private static final byte[] NOTHING = new byte[0];
 
     @TempDir
     private static Path data;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -34,32 +32,25 @@ class DiskTest {
                 "--refstack.node.data=" + data, "--refstack.disk.max-job=8MB");
     }
 
-    @AfterAll
-    static void stop() {
-        node.close();
-    }
-
     @ParameterizedTest
     @CsvSource({"small, 30, 512, 65536", "medium, 20, 112640, 122880", "large, 2, 3000000, 3000001"})
     void aSetOfFilesIsWrittenForcedReadBackAndRemoved(String set, int files, long least, long most)
             throws IOException {
         String path = "/disk/files/" + set + "?files=" + files + "&least=" + least + "&most=" + most
                 + "&seed=7";
-        Answer answer = node.post(path, NOTHING);
+        Answer answer = node.post(path);
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).contains("\"job\":\"" + set + "\",\"files\":" + files,
                 "\"intact\":true", "\"write\":{", "\"sync\":{", "\"reread\":{",
                 "\"node\":\"d-1\"");
         long bytes = number(answer, "bytes");
         assertThat(bytes).isBetween(files * least, files * most);
-        assertThat(number(node.post(path, NOTHING), "bytes")).as("seeded").isEqualTo(bytes);
+        assertThat(number(node.post(path), "bytes")).as("seeded").isEqualTo(bytes);
         assertEmpty();
     }
 
     private static long number(Answer answer, String name) {
-        Matcher matcher = Pattern.compile("\"" + name + "\":([0-9]+)").matcher(answer.body());
-        assertThat(matcher.find()).isTrue();
-        return Long.parseLong(matcher.group(1));
+        return Long.parseLong(answer.field(name));
     }
 
     private static void assertEmpty() throws IOException {
@@ -72,7 +63,7 @@ class DiskTest {
     @ValueSource(strings = {"seq-write", "seq-read", "rand-read", "rand-write", "log"})
     void fioDoesAJobAndLeavesNothing(String job) throws IOException {
         assumeTrue(hasFio(), "this host has no fio");
-        Answer answer = node.post("/disk/fio/" + job + "?bytes=2097152&runtime-ms=50", NOTHING);
+        Answer answer = node.post("/disk/fio/" + job + "?bytes=2097152&runtime-ms=50");
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).contains("\"job\":\"" + job + "\",\"bytes\":2097152",
                 job.contains("read") ? "\"read\":{" : "\"write\":{");
@@ -98,7 +89,7 @@ class DiskTest {
         "/disk/fio/log?engine=magic | 400 | one of libaio, io_uring and psync",
         "/disk/fio/log?runtime-ms=0 | 400 | runtime-ms must be from 1"})
     void whatCannotBeAskedForIsRefused(String path, int status, String words) throws IOException {
-        Answer answer = node.post(path, NOTHING);
+        Answer answer = node.post(path);
         assertThat(answer.status()).as(answer.body()).isEqualTo(status);
         assertThat(answer.body()).contains("\"status\":" + status, words)
                 .doesNotContain("Exception", "\\tat ");
@@ -110,15 +101,15 @@ class DiskTest {
         try (TestNode poor = TestNode.withoutDatabase("--refstack.parts=disk",
                 "--refstack.node.data=" + data, "--refstack.disk.spare=1000TB",
                 "--refstack.disk.fio=no-such-program")) {
-            Answer full = poor.post("/disk/files/small", NOTHING);
+            Answer full = poor.post("/disk/files/small");
             assertThat(full.status()).isEqualTo(507);
             assertThat(full.body()).contains("The disk has ", "refstack.disk.spare");
-            String metrics = poor.management("/actuator/prometheus").body();
+            String metrics = poor.metrics();
             assertThat(metrics).contains("refstack_disk_refused_total{reason=\"full\"} 1.0");
         }
         try (TestNode poor = TestNode.withoutDatabase("--refstack.parts=disk",
                 "--refstack.node.data=" + data, "--refstack.disk.fio=no-such-program")) {
-            Answer missing = poor.post("/disk/fio/log?bytes=2097152", NOTHING);
+            Answer missing = poor.post("/disk/fio/log?bytes=2097152");
             assertThat(missing.status()).isEqualTo(501);
             assertThat(missing.body()).contains("This host has no fio");
         }
@@ -135,9 +126,9 @@ class DiskTest {
 
     @Test
     void whatWasDoneShowsInTheMetrics() {
-        node.post("/disk/files/medium?files=3&seed=2", NOTHING);
+        node.post("/disk/files/medium?files=3&seed=2");
         node.get("/disk/network?bytes=1000");
-        String metrics = node.management("/actuator/prometheus").body();
+        String metrics = node.metrics();
         assertThat(metrics).contains("refstack_disk_jobs_total{job=\"medium\"}",
                 "refstack_disk_bytes_total{direction=\"write\",job=\"medium\"}",
                 "refstack_disk_operations_total{direction=\"sync\",job=\"medium\"}",

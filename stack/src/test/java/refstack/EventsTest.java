@@ -66,12 +66,12 @@ class EventsTest {
         }
         DATABASE.execute("alter table event rename to hidden");
         try (TestNode node = node("--refstack.broker.embedded.redelivery-delay-ms=50")) {
-            QueueDatabase.await("a failure", () -> !node.management("/actuator/prometheus").body()
+            QueueDatabase.await("a failure", () -> !node.metrics()
                     .contains("refstack_events_events_total{outcome=\"failed\"} 0.0"));
             assertThat(post(node, event("s-50", "s", 50, "0")).status()).isEqualTo(202);
             DATABASE.execute("alter table hidden rename to event");
             awaitRows(51);
-            assertThat(node.management("/actuator/prometheus").body()).contains(
+            assertThat(node.metrics()).contains(
                     "refstack_events_events_total{outcome=\"accepted\"} 1.0",
                     "refstack_events_events_total{outcome=\"stored\"} 51.0",
                     "refstack_events_workers{state=\"all\"} 4.0");
@@ -106,7 +106,7 @@ class EventsTest {
             assertThat(node.get("/events").status()).isBetween(404, 405);
             assertThat(post(node, good).status()).isEqualTo(202);
             awaitRows(1);
-            assertThat(node.management("/actuator/prometheus").body()).contains(
+            assertThat(node.metrics()).contains(
                     "refstack_events_refused_total{reason=\"malformed\"} 18.0",
                     "refstack_events_refused_total{reason=\"oversized\"} 1.0");
         }
@@ -122,7 +122,7 @@ class EventsTest {
             }
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.header("Retry-After")).isEqualTo("1");
-            assertThat(node.management("/actuator/prometheus").body())
+            assertThat(node.metrics())
                     .contains("refstack_events_refused_total{reason=\"full\"} 1.0");
         }
     }

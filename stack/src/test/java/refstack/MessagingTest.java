@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,7 +13,6 @@ import refstack.TestNode.Answer;
 class MessagingTest {
 
     private static final QueueDatabase DATABASE = new QueueDatabase("messaging");
-    private static final byte[] NOTHING = {};
     private static final String NO_CONSUMERS = "--refstack.messaging.consumers=0";
 
     @TempDir
@@ -58,13 +55,14 @@ class MessagingTest {
             awaitEmpty(node);
             QueueDatabase.await("2000 duplicates", () -> state(node, "duplicates") == 2000);
             assertThat(rows()).isEqualTo(2000);
-            String metrics = node.management("/actuator/prometheus").body();
+            String metrics = node.metrics();
             assertThat(metrics).contains("refstack_messaging_messages_total{outcome=\"stored\"} 2000.0",
                     "refstack_messaging_messages_total{outcome=\"duplicate\"} 2000.0",
                     "refstack_messaging_messages_total{outcome=\"sent\"} 4000.0",
                     "refstack_messaging_consumers{state=\"all\"} 4.0",
                     "refstack_broker_queue_acknowledged_total{queue=\"work\"} 4000.0");
-            assertThat(metric(metrics, "refstack_broker_journal_syncs_total\\{journal=\"messages\"}")).isPositive();
+            assertThat(node.metric("refstack_broker_journal_syncs_total{journal=\"messages\"}"))
+                    .isPositive();
         }
     }
 
@@ -107,8 +105,8 @@ class MessagingTest {
             try {
                 fill(node, 20, 9);
                 QueueDatabase.await("failures",
-                        () -> metric(node,
-                                "refstack_messaging_messages_total\\{outcome=\"failed\"}") >= 5);
+                        () -> node.metric(
+                                "refstack_messaging_messages_total{outcome=\"failed\"}") >= 5);
                 assertThat(state(node, "depth")).isEqualTo(20);
             } finally {
                 DATABASE.execute("alter table hidden rename to messaging_row");
@@ -134,7 +132,7 @@ class MessagingTest {
             node.post("/messaging/messages?id=wholesome", new byte[5]);
             awaitEmpty(node);
             assertThat(rows()).isEqualTo(1);
-            assertThat(node.management("/actuator/prometheus").body())
+            assertThat(node.metrics())
                     .contains("refstack_broker_queue_killed_total{queue=\"work\"} 1.0");
         }
     }
@@ -154,7 +152,7 @@ class MessagingTest {
             assertThat(answer.body()).contains("Queue work is full.");
             assertThat(accepted).isBetween(5, 25);
             assertThat(state(node, "depth")).isEqualTo(accepted);
-            assertThat(node.post("/messaging/fill?count=100&bytes=1000&seed=2", NOTHING).status())
+            assertThat(node.post("/messaging/fill?count=100&bytes=1000&seed=2").status())
                     .isEqualTo(503);
             consumers(node, 2);
             awaitEmpty(node);
@@ -162,7 +160,7 @@ class MessagingTest {
                     .isEqualTo(200);
             int all = accepted + 1;
             QueueDatabase.await("all rows", () -> rows() == all);
-            assertThat(node.management("/actuator/prometheus").body())
+            assertThat(node.metrics())
                     .contains("refstack_messaging_refused_total{reason=\"full\"} 2.0");
         }
     }
@@ -187,7 +185,7 @@ class MessagingTest {
                 assertThat(node.post("/messaging/messages?id=heap-" + i, new byte[1 << 20])
                         .status()).isEqualTo(200);
             }
-            assertThat(metric(node, "refstack_broker_memory_bytes\\{of=\"messages\"}"))
+            assertThat(node.metric("refstack_broker_memory_bytes{of=\"messages\"}"))
                     .isGreaterThan(3 << 20);
         }
         try (TestNode node = node(setting)) {
@@ -202,7 +200,7 @@ class MessagingTest {
     void aNodeWithoutThePartHasNoBroker() {
         try (TestNode node = DATABASE.node("rest,odata", data)) {
             assertThat(node.management("/actuator/health/readiness").status()).isEqualTo(200);
-            assertThat(node.management("/actuator/prometheus").body())
+            assertThat(node.metrics())
                     .doesNotContain("refstack_broker", "refstack_messaging");
             assertThat(data.resolve("broker")).doesNotExist();
             assertThat(node.post("/messaging/messages?id=a", new byte[1]).status())
@@ -241,7 +239,7 @@ class MessagingTest {
             assertThat(node.post("/messaging/messages?id=a", new byte[0]).status()).isEqualTo(200);
             awaitEmpty(node);
             assertThat(rows()).isEqualTo(1);
-            String metrics = node.management("/actuator/prometheus").body();
+            String metrics = node.metrics();
             assertThat(metrics).contains("refstack_messaging_refused_total{reason=\"queue\"} 2.0",
                     "refstack_messaging_refused_total{reason=\"malformed\"} 9.0",
                     "refstack_messaging_refused_total{reason=\"oversized\"} 1.0");
@@ -251,7 +249,7 @@ class MessagingTest {
     private static void refused(TestNode node, int status, String path, int bytes) {
         Answer answer = node.post(path, new byte[bytes]);
         assertThat(answer.status()).as(path).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status).doesNotContain("Exception");
     }
 
@@ -260,14 +258,13 @@ class MessagingTest {
     }
 
     private static void fill(TestNode node, int count, int seed) {
-        Answer answer = node.post("/messaging/fill?count=" + count + "&bytes=100&seed=" + seed,
-                NOTHING);
+        Answer answer = node.post("/messaging/fill?count=" + count + "&bytes=100&seed=" + seed);
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.body()).contains("\"count\":" + count);
     }
 
     private static void consumers(TestNode node, int count) {
-        assertThat(node.post("/messaging/consumers?count=" + count, NOTHING).status()).isEqualTo(200);
+        assertThat(node.post("/messaging/consumers?count=" + count).status()).isEqualTo(200);
     }
 
     private static void awaitEmpty(TestNode node) {
@@ -279,19 +276,6 @@ class MessagingTest {
     }
 
     private static long state(TestNode node, String name) {
-        Answer answer = node.get("/messaging/state");
-        Matcher field = Pattern.compile("\"" + name + "\":(\\d+)").matcher(answer.body());
-        assertThat(field.find()).as(answer.body()).isTrue();
-        return Long.parseLong(field.group(1));
-    }
-
-    private static double metric(TestNode node, String name) {
-        return metric(node.management("/actuator/prometheus").body(), name);
-    }
-
-    private static double metric(String text, String name) {
-        Matcher line = Pattern.compile("(?m)^" + name + " (.*)$").matcher(text);
-        assertThat(line.find()).as(name).isTrue();
-        return Double.parseDouble(line.group(1));
+        return Long.parseLong(node.get("/messaging/state").field(name));
     }
 }

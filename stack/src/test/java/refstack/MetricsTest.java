@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The series that the harness reads. */
@@ -43,7 +41,7 @@ class MetricsTest {
         app.get(Paths.REST_DETAIL);
         app.get(Paths.STANDARD + Paths.KEY);
         app.get(Paths.COMPATIBILITY + Paths.ODATA_LIST);
-        String text = app.management("/actuator/prometheus").body();
+        String text = app.metrics();
         for (String uri : List.of("/rest/flights", "/rest/flights/{carrid}/{connid}/{fldate}",
                 "/odata/standard/FlightCollection(key)",
                 "/odata/compatibility/FlightCollection")) {
@@ -53,7 +51,7 @@ class MetricsTest {
 
     @Test
     void theMachineShowsInTheMetrics() {
-        String text = app.management("/actuator/prometheus").body();
+        String text = app.metrics();
         assertThat(text).contains("jvm_memory_used_bytes", "jvm_gc_memory_allocated_bytes_total",
                 "jvm_threads_live_threads", "jvm_compilation_time_ms_total", "Code",
                 "process_cpu_time_ns_total", "tomcat_threads_busy_threads", "hikaricp_connections",
@@ -62,11 +60,7 @@ class MetricsTest {
     }
 
     private double requests() {
-        String text = app.management("/actuator/prometheus").body();
-        Matcher line = Pattern.compile(String.format(Locale.ROOT,
-                "tomcat_global_request_seconds_count\\{name=\"http-nio-127.0.0.1-%d\"} (.*)",
-                app.port())).matcher(text);
-        assertThat(line.find()).isTrue();
-        return Double.parseDouble(line.group(1));
+        return app.metric(String.format(Locale.ROOT,
+                "tomcat_global_request_seconds_count{name=\"http-nio-127.0.0.1-%d\"}", app.port()));
     }
 }

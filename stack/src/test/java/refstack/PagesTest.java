@@ -3,7 +3,7 @@ package refstack;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,8 +14,8 @@ import refstack.xml.SampleOrders;
 /** Users with sessions, their pages, and documents in the background. */
 class PagesTest {
 
-    private static final byte[] NOTHING = new byte[0];
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -24,14 +24,9 @@ class PagesTest {
                 "--refstack.pages.chart=1000", "--refstack.pages.rows=7");
     }
 
-    @AfterAll
-    static void stop() {
-        node.close();
-    }
-
     /** Logs in and returns the session's cookie as a header. */
     private static String[] login(TestNode where, String user) {
-        Answer answer = where.post("/pages/login?user=" + user, NOTHING);
+        Answer answer = where.post("/pages/login?user=" + user);
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.header("Set-Cookie")).contains("HttpOnly");
         return new String[] {"Cookie", answer.header("Set-Cookie").split(";")[0]};
@@ -84,7 +79,7 @@ class PagesTest {
         node.get("/pages/1/parts/1/query", bob);
         assertThat(node.get("/pages/1/parts/1/display", bob).body()).contains("\"bob\"");
         assertThat(node.get("/pages/1/parts/1/display", ann).body()).contains("\"ann\"");
-        node.post("/pages/logout", NOTHING, ann);
+        node.post("/pages/logout", ann);
         assertThat(node.get("/pages/1/parts/1/display", ann).status()).isEqualTo(401);
         assertThat(node.get("/pages/1/parts/1/display", bob).status()).isEqualTo(200);
     }
@@ -116,35 +111,31 @@ class PagesTest {
                 "--refstack.pages.session-timeout=1s", "--refstack.pages.max-sessions=2")) {
             String[] ann = login(hasty, "ann");
             String[] bob = login(hasty, "bob");
-            Answer full = hasty.post("/pages/login?user=cid", NOTHING);
+            Answer full = hasty.post("/pages/login?user=cid");
             assertThat(full.status()).isEqualTo(503);
             assertThat(full.header("Retry-After")).isEqualTo("1");
-            assertThat(metrics(hasty)).contains("refstack_pages_sessions{state=\"active\"} 2.0",
+            assertThat(hasty.metrics()).contains("refstack_pages_sessions{state=\"active\"} 2.0",
                     "refstack_pages_logins_total{outcome=\"full\"} 1.0");
-            assertThat(hasty.post("/pages/logout", NOTHING, bob).body()).contains("bob");
-            assertThat(hasty.post("/pages/logout", NOTHING, bob).status()).isEqualTo(401);
+            assertThat(hasty.post("/pages/logout", bob).body()).contains("bob");
+            assertThat(hasty.post("/pages/logout", bob).status()).isEqualTo(401);
             int status = 200;
             for (int i = 0; i < 20 && status == 200; i++) {
                 Thread.sleep(1200);
                 status = hasty.get("/pages/1", ann).status();
             }
             assertThat(status).isEqualTo(401);
-            assertThat(metrics(hasty)).contains("refstack_pages_sessions{state=\"active\"} 0.0",
+            assertThat(hasty.metrics()).contains("refstack_pages_sessions{state=\"active\"} 0.0",
                     "refstack_pages_logins_total{outcome=\"accepted\"} 2.0",
                     "refstack_pages_sessions_ended_total{reason=\"logout\"} 1.0",
                     "refstack_pages_sessions_ended_total{reason=\"timeout\"} 1.0");
-            assertThat(hasty.post("/pages/documents?id=1", NOTHING).status()).isEqualTo(404);
+            assertThat(hasty.post("/pages/documents?id=1").status()).isEqualTo(404);
         }
-    }
-
-    private static String metrics(TestNode where) {
-        return where.management("/actuator/prometheus").body();
     }
 
     @Test
     void aLoginTwiceIsOneSession() {
         String[] first = login(node, "dee");
-        Answer answer = node.post("/pages/login?user=eve", NOTHING, first);
+        Answer answer = node.post("/pages/login?user=eve", first);
         assertThat(answer.header("Set-Cookie")).isNotNull().doesNotContain(first[1]);
         assertThat(node.get("/pages/1", first).status()).isEqualTo(401);
     }
@@ -152,9 +143,9 @@ class PagesTest {
     @Test
     void namesAreChecked() {
         for (String name : new String[] {"", "a%20b", "%3Cscript%3E", "x".repeat(33)}) {
-            assertThat(node.post("/pages/login?user=" + name, NOTHING).status()).isEqualTo(400);
+            assertThat(node.post("/pages/login?user=" + name).status()).isEqualTo(400);
         }
-        assertThat(node.post("/pages/login", NOTHING).status()).isEqualTo(400);
+        assertThat(node.post("/pages/login").status()).isEqualTo(400);
     }
 
     @Test
@@ -166,6 +157,6 @@ class PagesTest {
                 "\"total\":" + sample.total(), "\"stored\":true");
         assertThat(node.post("/pages/documents?id=background-1", sample.bytes()).body())
                 .contains("\"stored\":false");
-        assertThat(node.post("/pages/documents?id=2", NOTHING).status()).isEqualTo(400);
+        assertThat(node.post("/pages/documents?id=2").status()).isEqualTo(400);
     }
 }

@@ -2,11 +2,11 @@ package refstack;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import refstack.load.LoadForTests;
 
 /** A loaded database of its own for tests of queues, and what they ask it. */
@@ -25,14 +25,9 @@ final class QueueDatabase {
 
     /** A node with one part over this database, its broker's data in a folder. */
     TestNode node(String part, Object folder, String... settings) {
-        String[] all = new String[settings.length + 5];
-        System.arraycopy(settings, 0, all, 0, settings.length);
-        all[settings.length] = "--refstack.parts=" + part;
-        all[settings.length + 1] = "--refstack.node.data=" + folder;
-        all[settings.length + 2] = "--spring.datasource.url=" + url;
-        all[settings.length + 3] = "--spring.datasource.username=postgres";
-        all[settings.length + 4] = "--spring.datasource.hikari.maximum-pool-size=4";
-        return TestNode.withoutDatabase(all);
+        return TestNode.withDatabaseAt(url, Stream.concat(Stream.of(settings), Stream.of(
+                "--refstack.parts=" + part, "--refstack.node.data=" + folder))
+                .toArray(String[]::new));
     }
 
     void execute(String sql) {
@@ -45,13 +40,7 @@ final class QueueDatabase {
     }
 
     long number(String sql) {
-        try (Connection connection = DriverManager.getConnection(url);
-                ResultSet row = connection.createStatement().executeQuery(sql)) {
-            row.next();
-            return row.getLong(1);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return Long.parseLong(TestDatabase.ask(url, sql));
     }
 
     /** Waits until something is so; a minute is far more than it needs on any machine. */

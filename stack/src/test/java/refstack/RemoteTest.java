@@ -56,7 +56,7 @@ class RemoteTest {
         assertThat(backend.get(Paths.REST_LIST).status()).isEqualTo(404);
         assertThat(backend.get(Paths.STANDARD).status()).isEqualTo(404);
         assertThat(app.get("/backend/flights").status()).isEqualTo(404);
-        assertThat(app.management("/actuator/prometheus").body()).doesNotContain("hikaricp_");
+        assertThat(app.metrics()).doesNotContain("hikaricp_");
     }
 
     @Test
@@ -69,9 +69,9 @@ class RemoteTest {
     @Test
     void poolAndCallsShowInTheMetrics() {
         app.get("/rest/flights/LH/0400/2011-06-01");
-        assertThat(app.management("/actuator/prometheus").body()).contains(
+        assertThat(app.metrics()).contains(
                 "httpcomponents_httpclient_pool_total_max{httpclient=\"backend\"} 20.0");
-        assertThat(backend.management("/actuator/prometheus").body())
+        assertThat(backend.metrics())
                 .contains("uri=\"/backend/flights/{carrid}/{connid}/{fldate}\"");
     }
 

@@ -2,9 +2,13 @@ package refstack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 import refstack.TestNode.Answer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -137,7 +141,23 @@ class RestTest {
     void unknownPathsAreAnsweredInJsonEvenToBrowsers() {
         Answer answer = app.get("/nothing", "Accept", "text/html");
         assertThat(answer.status()).isEqualTo(404);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
+    }
+
+    /** Else clients that ask for such paths could fill the log. */
+    @Test
+    void whatIsNotServedIsNotLogged() {
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        Logger web = (Logger) LoggerFactory.getLogger("org.springframework.web");
+        logged.start();
+        web.addAppender(logged);
+        try {
+            assertThat(app.get("/nothing").status()).isEqualTo(404);
+            assertThat(app.post("/nothing").status()).isEqualTo(404);
+        } finally {
+            web.detachAppender(logged);
+        }
+        assertThat(logged.list).isEmpty();
     }
 
     @Test

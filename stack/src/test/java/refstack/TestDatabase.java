@@ -5,6 +5,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import refstack.load.LoadForTests;
 
@@ -29,6 +31,17 @@ public final class TestDatabase {
             connection.createStatement().execute("create database " + name);
         }
         return postgres.getJdbcUrl("postgres", name);
+    }
+
+    /** The first column of the first row of a query. */
+    static String ask(String url, String query) {
+        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
+                ResultSet row = connection.createStatement().executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static void start() {

@@ -10,6 +10,13 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** A node in this JVM on free ports, and a client for it. */
@@ -79,6 +86,47 @@ final class TestNode implements AutoCloseable {
         return send("GET", "http://127.0.0.1:" + managementPort + path);
     }
 
+    /** The metrics as text. */
+    String metrics() {
+        return management("/actuator/prometheus").body();
+    }
+
+    /** A series of the metrics, its labels as they are written there; fails if it is not there. */
+    double metric(String series) {
+        return find(series).orElseThrow(() -> new AssertionError(series));
+    }
+
+    /** The same, or 0 if it is not there yet. */
+    double metricOrZero(String series) {
+        return find(series).orElse(0);
+    }
+
+    private OptionalDouble find(String series) {
+        return metrics().lines().filter(line -> line.startsWith(series + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
+                .findFirst();
+    }
+
+    /** Posts nothing. */
+    Answer post(String path, String... headers) {
+        return post(path, new byte[0], headers);
+    }
+
+    /** Posts nothing several times at once. */
+    List<Answer> postAtOnce(List<String> paths) throws Exception {
+        ExecutorService clients = Executors.newFixedThreadPool(paths.size());
+        try {
+            List<Answer> answers = new ArrayList<>();
+            for (Future<Answer> answer : clients.invokeAll(paths.stream()
+                    .<Callable<Answer>>map(path -> () -> post(path)).toList())) {
+                answers.add(answer.get());
+            }
+            return answers;
+        } finally {
+            clients.shutdown();
+        }
+    }
+
     Answer post(String path, byte[] body, String... headers) {
         return send("POST", root() + path, HttpRequest.BodyPublishers.ofByteArray(body), headers);
     }
@@ -133,6 +181,15 @@ final class TestNode implements AutoCloseable {
 
         String header(String name) {
             return response.headers().firstValue(name).orElse(null);
+        }
+
+        /** A field of a JSON body, as it is written there. */
+        String field(String name) {
+            Matcher value = Pattern.compile("\"" + name + "\":(\"[^\"]*\"|[^,}]*)").matcher(body());
+            if (!value.find()) {
+                throw new AssertionError(name + " in " + body());
+            }
+            return value.group(1);
         }
 
         String type() {

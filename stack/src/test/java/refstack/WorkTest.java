@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,11 +19,11 @@ import refstack.load.LoadForTests;
 class WorkTest {
 
     private static final int ITEMS = 30_000;
-    private static final byte[] NOTHING = new byte[0];
     private static final Pattern TIMING =
             Pattern.compile("total;dur=([0-9.]+), db;dur=([0-9.]+)");
 
     private static String url;
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
@@ -34,11 +33,6 @@ class WorkTest {
         node = TestNode.withoutDatabase("--refstack.parts=work", "--refstack.node.name=w-1",
                 "--spring.datasource.url=" + url, "--spring.datasource.username=postgres",
                 "--spring.datasource.hikari.maximum-pool-size=2", "--refstack.work.fetch-rows=100");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     private static String good(Answer answer) {
@@ -55,15 +49,11 @@ class WorkTest {
     }
 
     private static String post(String path) {
-        return good(node.post(path, NOTHING));
+        return good(node.post(path));
     }
 
-    private static String asked(String query) throws Exception {
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
-                ResultSet row = connection.createStatement().executeQuery(query)) {
-            row.next();
-            return row.getString(1);
-        }
+    private static String asked(String query) {
+        return TestDatabase.ask(url, query);
     }
 
     private static String found(String name, String body) {
@@ -234,10 +224,7 @@ class WorkTest {
     }
 
     private static double counted(String name, String labels) {
-        return node.management("/actuator/prometheus").body().lines()
-                .filter(line -> line.startsWith("refstack_work_" + name + "{" + labels + "}"))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf("} ") + 2)))
-                .sum();
+        return node.metricOrZero("refstack_work_" + name + "{" + labels + "}");
     }
 
     @ParameterizedTest
@@ -258,14 +245,14 @@ class WorkTest {
     @ValueSource(strings = {"generation?programs=0", "generation", "generation?programs=100001",
         "closing?accounts=-1", "generation?programs=1&seed=x"})
     void wrongJobsAreRefused(String job) {
-        assertThat(node.post("/ledger/jobs/" + job, NOTHING).status()).isEqualTo(400);
+        assertThat(node.post("/ledger/jobs/" + job).status()).isEqualTo(400);
     }
 
     @Test
     void withoutALedgerThereIs409() {
         try (TestNode bare = TestNode.withDatabase("--refstack.parts=work")) {
             String none = "refstack_work_requests_total{kind=\"%s\",work=\"%s\"} 0.0";
-            assertThat(bare.management("/actuator/prometheus").body()).contains(
+            assertThat(bare.metrics()).contains(
                     none.formatted("background", "closing"),
                     none.formatted("dialogue", "view-naive"));
             for (String path : new String[] {"/ledger/count", "/ledger/report/summary",
@@ -274,9 +261,9 @@ class WorkTest {
                 assertThat(answer.status()).as(path).isEqualTo(409);
                 assertThat(answer.body()).contains("has no ledger");
             }
-            assertThat(bare.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
+            assertThat(bare.post("/ledger/jobs/closing").status()).isEqualTo(409);
             assertThat(bare.get("/ledger/pairs/tables/better").status()).isEqualTo(200);
-            assertThat(bare.management("/actuator/prometheus").body())
+            assertThat(bare.metrics())
                     .contains("refstack_work_refused_total{reason=\"ledger\"} 5.0");
         }
     }
@@ -287,7 +274,7 @@ class WorkTest {
             connection.createStatement().execute("alter table ledger_balance rename to hidden");
             try {
                 for (int i = 0; i < 4; i++) {
-                    assertThat(node.post("/ledger/jobs/closing", NOTHING).status()).isEqualTo(409);
+                    assertThat(node.post("/ledger/jobs/closing").status()).isEqualTo(409);
                 }
             } finally {
                 connection.createStatement()

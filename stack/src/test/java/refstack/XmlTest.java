@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,17 +21,13 @@ class XmlTest {
     private static final SampleOrders SAMPLE = SampleOrders.of(60, 5);
     private static final String PATH = "/xml/transform/xslt?id=";
 
+    @AutoClose
     private static TestNode node;
 
     @BeforeAll
     static void start() {
         node = TestNode.withDatabase("--refstack.parts=xml", "--refstack.node.name=x-1",
                 "--refstack.xml.max-body=200KB");
-    }
-
-    @AfterAll
-    static void stop() {
-        node.close();
     }
 
     @ParameterizedTest
@@ -92,7 +88,7 @@ class XmlTest {
         Answer answer = node.post("/xml/transform/" + way + "?id=h",
                 document.getBytes(StandardCharsets.UTF_8));
         assertThat(answer.status()).as(detail).isEqualTo(status);
-        assertThat(answer.type()).isEqualTo("application/json");
+        assertThat(answer.type()).isEqualTo("application/problem+json");
         assertThat(answer.body()).contains("\"status\":" + status, detail)
                 .doesNotContain("Exception", "\tat ");
     }
@@ -113,20 +109,14 @@ class XmlTest {
         node.post(PATH + "m", SAMPLE.bytes());
         node.post(PATH + "m", SAMPLE.bytes());
         node.post(PATH + "m", new byte[0]);
-        String metrics = node.management("/actuator/prometheus").body();
+        String metrics = node.metrics();
         assertThat(metrics).contains("refstack_xml_duplicates_total{way=\"xslt\"}",
                 "refstack_xml_transform_seconds_count{way=\"actions\"}",
                 "refstack_xml_cpu_seconds_total{way=\"xslt-jdk\"}");
-        assertThat(value(metrics, "refstack_xml_allocated_bytes_total{way=\"xslt\"}"))
+        assertThat(node.metric("refstack_xml_allocated_bytes_total{way=\"xslt\"}"))
                 .isGreaterThan(2.0 * SAMPLE.bytes().length);
-        assertThat(value(metrics, "refstack_xml_refused_total{reason=\"malformed\"}"))
+        assertThat(node.metric("refstack_xml_refused_total{reason=\"malformed\"}"))
                 .isGreaterThanOrEqualTo(1);
-    }
-
-    private static double value(String metrics, String series) {
-        return metrics.lines().filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst().orElseThrow();
     }
 
     @Test

@@ -12,32 +12,23 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.BackendTimeoutException;
-import refstack.core.BackendUnavailableException;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.answers.Refusal;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The sender: calls the receiver in the way that the path names, as often as it is asked to. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BINDINGS)
+@ConditionalOnApp(Part.BINDINGS)
 class BindingController {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(BindingController.class);
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9.:_-]{1,64}");
     private static final Set<String> IN_PROCESS = Set.of("direct", "copy", QueueBinding.WAY);
     private static final double NANOS = 1e9;
@@ -50,9 +41,13 @@ class BindingController {
     private final Map<String, Long> firstNanos = new ConcurrentHashMap<>();
     private final JsonAnswers answers;
 
+    private record Queued(String id, String way, int bytes, int calls, boolean queued,
+            String sender) {
+    }
+
     BindingController(List<Binding> bindings, Receiver receiver, BindingProperties properties,
             @Value("${refstack.node.name}") String node, MeterRegistry registry,
-            JsonMapper json) {
+            JsonAnswers answers) {
         bindings.forEach(binding -> this.bindings.put(binding.way(), binding));
         bindings.stream().filter(OneWayBinding.class::isInstance).forEach(
                 binding -> registry.counter("refstack.bindings.sent", "way", binding.way()));
@@ -60,7 +55,7 @@ class BindingController {
         this.properties = properties;
         this.node = node;
         this.registry = registry;
-        this.answers = new JsonAnswers(json);
+        this.answers = answers;
     }
 
     @PostMapping("/bindings/{way}")
@@ -73,12 +68,12 @@ class BindingController {
             HttpServletRequest request) throws IOException {
         Binding binding = bindings.get(way);
         if (binding == null) {
-            return answers.problem(HttpStatus.NOT_FOUND, "There is no such binding here; there are "
+            throw Refusal.unknown("There is no such binding here; there are "
                     + String.join(", ", bindings.keySet()) + ".");
         }
         if (calls < 1 || calls > properties.maxCalls() || !PLAIN.matcher(id).matches()
                 || bytes != null && bytes < 0) {
-            return answers.problem(HttpStatus.BAD_REQUEST, "calls must be from 1 to "
+            throw Refusal.malformed("calls must be from 1 to "
                     + properties.maxCalls() + ", bytes 0 or more, and id 1 to 64 letters, digits, "
                     + "points, colons, hyphens and underscores.");
         }
@@ -86,26 +81,25 @@ class BindingController {
                 ? request.getInputStream().readNBytes(properties.maxBytes() + 1) : null;
         int size = body == null ? bytes : body.length;
         if (size > properties.maxBytes()) {
-            return answers.problem(HttpStatus.CONTENT_TOO_LARGE,
+            throw Refusal.oversized(
                     "A payload has at most " + properties.maxBytes() + " bytes.");
         }
         Payload payload = new Payload(id, body == null ? made(size) : body, Work.of(work));
         if (!receiver.canDo(payload.work()) && IN_PROCESS.contains(way)) {
-            return answers.problem(HttpStatus.BAD_REQUEST,
-                    "This node has no database: work over " + way
-                    + " can be rounds only.");
+            throw Refusal.malformed(
+                    "This node has no database: work over " + way + " can be rounds only.");
         }
         if (!isOneWay) {
-            return answers.of(HttpStatus.OK, run(binding, payload, calls));
+            return answers.ok(run(binding, payload, calls));
         }
-        return binding instanceof OneWayBinding queued
-                ? answers.of(HttpStatus.ACCEPTED, send(queued, payload, calls))
-                : answers.problem(HttpStatus.BAD_REQUEST,
-                        way + " has no queue: its calls are answered.");
+        if (binding instanceof OneWayBinding queued) {
+            return answers.of(HttpStatus.ACCEPTED, send(queued, payload, calls));
+        }
+        throw Refusal.malformed(way + " has no queue: its calls are answered.");
     }
 
     /** Several messages of one request are numbered: the id, a hyphen and 1, 2, 3. */
-    private Map<String, Object> send(OneWayBinding binding, Payload payload, int calls) {
+    private Queued send(OneWayBinding binding, Payload payload, int calls) {
         for (int i = 1; i <= calls; i++) {
             try {
                 binding.send(calls == 1 ? payload : new Payload(payload.id() + '-' + i,
@@ -116,17 +110,10 @@ class BindingController {
                 throw e;
             }
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("id", payload.id());
-        answer.put("way", binding.way());
-        answer.put("bytes", payload.body().length);
-        answer.put("calls", calls);
-        answer.put("queued", true);
-        answer.put("sender", node);
-        return answer;
+        return new Queued(payload.id(), binding.way(), payload.body().length, calls, true, node);
     }
 
-    private Map<String, Object> run(Binding binding, Payload payload, int calls) {
+    private Series.Answer run(Binding binding, Payload payload, int calls) {
         Series series = new Series(binding, payload);
         String outcome = "failed";
         try {
@@ -168,26 +155,5 @@ class BindingController {
         byte[] body = new byte[size];
         new SplittableRandom(size).nextBytes(body);
         return body;
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> full(PoolFullException failure) {
-        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> away(BackendUnavailableException failure) {
-        LOGGER.debug("binding failed", failure);
-        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> late(BackendTimeoutException failure) {
-        return answers.problem(HttpStatus.GATEWAY_TIMEOUT, failure.getMessage());
     }
 }

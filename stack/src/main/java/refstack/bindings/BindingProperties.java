@@ -1,12 +1,16 @@
 package refstack.bindings;
 
+import jakarta.validation.constraints.Positive;
+import jakarta.validation.constraints.PositiveOrZero;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
- * Pools and limits of the binding types; that numbers are above 0 is checked before.
+ * Pools and limits of the binding types.
  *
  * @param maxPayload     largest payload
  * @param maxCalls       most calls that one request may ask for
@@ -31,38 +35,24 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("refstack.bindings")
 record BindingProperties(
-        @DefaultValue("2MB") DataSize maxPayload,
-        @DefaultValue("10000") int maxCalls,
+        @DefaultValue("2MB") @Bytes DataSize maxPayload,
+        @DefaultValue("10000") @Positive int maxCalls,
         @DefaultValue("30s") Duration timeout,
         @DefaultValue("false") boolean virtual,
-        @DefaultValue("0") int sharedThreads,
-        @DefaultValue("100") int sharedCapacity,
-        @DefaultValue("10") int queueThreads,
-        @DefaultValue("100") int queueCapacity,
-        @DefaultValue("10") int rpcThreads,
-        @DefaultValue("100") int rpcCapacity,
+        @DefaultValue("0") @PositiveOrZero int sharedThreads,
+        @DefaultValue("100") @Positive int sharedCapacity,
+        @DefaultValue("10") @PositiveOrZero int queueThreads,
+        @DefaultValue("100") @Positive int queueCapacity,
+        @DefaultValue("10") @Positive int rpcThreads,
+        @DefaultValue("100") @Positive int rpcCapacity,
         @DefaultValue("false") boolean rpcGrowth,
-        @DefaultValue("0s") Duration rpcIdle,
-        @DefaultValue("20") int connections,
-        @DefaultValue("20") int jmsSenders,
-        @DefaultValue("64KB") DataSize jmsWindow,
-        @DefaultValue("10") int jmsConsumers,
-        @DefaultValue("0") int jmsThreads,
+        @DefaultValue("0s") @DurationMin Duration rpcIdle,
+        @DefaultValue("20") @Positive int connections,
+        @DefaultValue("20") @Positive int jmsSenders,
+        @DefaultValue("64KB") @Bytes DataSize jmsWindow,
+        @DefaultValue("10") @Positive int jmsConsumers,
+        @DefaultValue("0") @PositiveOrZero int jmsThreads,
         @DefaultValue("true") boolean jmsPersistent) {
-
-    BindingProperties {
-        if (maxPayload.toBytes() < 1 || maxPayload.toBytes() > 1 << 30) {
-            throw new IllegalArgumentException(
-                    "refstack.bindings.max-payload must be from 1 byte to 1 GB");
-        }
-        if (jmsWindow.toBytes() < 1 || jmsWindow.toBytes() > 1 << 30) {
-            throw new IllegalArgumentException(
-                    "refstack.bindings.jms-window must be from 1 byte to 1 GB");
-        }
-        if (rpcIdle.isNegative()) {
-            throw new IllegalArgumentException("refstack.bindings.rpc-idle must be 0 or more");
-        }
-    }
 
     int jmsThreadsOrConsumers() {
         return jmsThreads > 0 ? jmsThreads : jmsConsumers;

@@ -10,10 +10,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnBackend;
 import refstack.core.ConditionalOnBackend.Place;
+import refstack.core.ConditionalOnBackend;
 import refstack.core.ConditionalOnPart;
 import refstack.core.Part;
+import refstack.transport.RpcEndpoint;
+import refstack.transport.Soap;
 
 /** The ways into the receiver: in the back end node, or in an app node that has none. */
 @Configuration(proxyBeanMethods = false)
@@ -24,13 +26,7 @@ class BindingReceiverConfiguration {
     @Bean
     ServletRegistrationBean<CXFServlet> bindingSoapServlet(
             @Qualifier("bindingBus") SpringBus bus) {
-        CXFServlet servlet = new CXFServlet();
-        servlet.setBus(bus);
-        ServletRegistrationBean<CXFServlet> registration =
-                new ServletRegistrationBean<>(servlet, SoapEndpoint.SERVLET + "/*");
-        registration.setName("binding-soap");
-        registration.setLoadOnStartup(1);
-        return registration;
+        return Soap.servlet("binding-soap", bus, SoapEndpoint.SERVLET + "/*");
     }
 
     @Bean
@@ -41,10 +37,10 @@ class BindingReceiverConfiguration {
     }
 
     @Bean
-    RpcReceiver bindingRpcReceiver(Receiver receiver, Pools pools, BindingProperties properties,
+    RpcEndpoint bindingRpcEndpoint(Receiver receiver, Pools pools, BindingProperties properties,
             @Value("${server.address}") String address,
             @Value("${refstack.rpc.port:0}") int port) {
-        return new RpcReceiver(receiver, pools.rpc(), address, port, properties.maxBytes());
+        return new RpcReceiver(receiver, pools.rpc()).at(address, port, properties.maxBytes());
     }
 
     @Bean

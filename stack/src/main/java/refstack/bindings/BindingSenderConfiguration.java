@@ -1,14 +1,9 @@
 package refstack.bindings;
 
 import java.net.URI;
+import java.time.Duration;
 import org.apache.cxf.bus.spring.SpringBus;
-import org.apache.hc.client5.http.config.ConnectionConfig;
-import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
-import org.apache.hc.client5.http.impl.classic.HttpClients;
-import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
-import org.apache.hc.core5.util.TimeValue;
-import org.apache.hc.core5.util.Timeout;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.annotation.Value;
@@ -18,25 +13,24 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import refstack.core.BackendProperties;
+import refstack.core.ConditionalOnApp;
 import refstack.core.ConditionalOnBackend.Place;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
 import refstack.core.Part;
-import refstack.core.Role;
+import refstack.transport.Http;
+import refstack.transport.RpcEndpoint;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The bindings of a sender, in the order in which they are listed. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BINDINGS)
+@ConditionalOnApp(Part.BINDINGS)
 class BindingSenderConfiguration {
 
     /** The back end, or this node itself over its own ports. */
     @Bean
     ReceiverAddress bindingReceiverAddress(Environment environment, BackendProperties backend,
-            ObjectProvider<RpcReceiver> own) {
+            ObjectProvider<RpcEndpoint> own) {
         if (Place.of(environment) == Place.REMOTE) {
-            return new ReceiverAddress(backend::url,
+            return new ReceiverAddress(backend::root,
                     () -> environment.getRequiredProperty("refstack.backend.rpc"));
         }
         String host = environment.getProperty("server.address", "127.0.0.1");
@@ -75,22 +69,9 @@ class BindingSenderConfiguration {
 
     @Bean
     CloseableHttpClient bindingHttpClient(BindingProperties properties) {
-        Timeout timeout = Timeout.of(properties.timeout());
-        return HttpClients.custom()
-                .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
-                        .setMaxConnTotal(properties.connections())
-                        .setMaxConnPerRoute(properties.connections())
-                        .setDefaultConnectionConfig(ConnectionConfig.custom()
-                                .setConnectTimeout(timeout).setSocketTimeout(timeout)
-                                .setValidateAfterInactivity(TimeValue.ofSeconds(2)).build())
-                        .build())
-                .setDefaultRequestConfig(RequestConfig.custom()
-                        .setConnectionRequestTimeout(timeout).setResponseTimeout(timeout).build())
-                .disableAutomaticRetries()
-                .disableRedirectHandling()
-                .disableContentCompression()
-                .disableCookieManagement()
-                .build();
+        Duration timeout = properties.timeout();
+        return Http.client(Http.connections(properties.connections(), timeout, timeout), timeout,
+                timeout);
     }
 
     @Bean
@@ -104,7 +85,7 @@ class BindingSenderConfiguration {
     @Order(6)
     Binding soapBinding(@Qualifier("bindingBus") SpringBus bus, ReceiverAddress address,
             BindingProperties properties) {
-        return new SoapBinding(bus, address, properties.timeout());
+        return SoapBinding.of(bus, address, properties.timeout());
     }
 
     @Bean

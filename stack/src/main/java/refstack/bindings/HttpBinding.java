@@ -1,16 +1,13 @@
 package refstack.bindings;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.net.SocketTimeoutException;
 import org.apache.hc.client5.http.classic.methods.HttpPost;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.core5.http.ConnectionRequestTimeoutException;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.io.entity.ByteArrayEntity;
 import org.apache.hc.core5.http.io.entity.EntityUtils;
-import org.apache.hc.core5.http.ConnectionRequestTimeoutException;
-import refstack.core.BackendTimeoutException;
-import refstack.core.BackendUnavailableException;
+import refstack.transport.CallFailure;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -42,12 +39,8 @@ record HttpBinding(CloseableHttpClient client, ReceiverAddress address, JsonMapp
             });
         } catch (ConnectionRequestTimeoutException e) {
             throw new PoolFullException("of HTTP connections");
-        } catch (SocketTimeoutException e) {
-            throw new BackendTimeoutException("The receiver did not answer in time.", e);
-        } catch (InterruptedIOException e) {
-            throw new BackendUnavailableException("The call was broken off.", e);
         } catch (IOException | JacksonException e) {
-            throw new BackendUnavailableException("The receiver cannot be reached.", e);
+            throw CallFailure.of("The receiver", e);
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
+import refstack.core.NamedThreads;
 import refstack.core.PoolLimits;
 import refstack.core.TunablePool;
 
@@ -20,7 +21,7 @@ class JmsReceiver implements TunablePool, AutoCloseable {
     private final WorkPool pool;
     private final Receiver receiver;
     private final int maxBytes;
-    private final ThreadFactory threads = WorkPool.named(NAME);
+    private final ThreadFactory threads = NamedThreads.of(NAME);
     private final Deque<JmsSession> running = new ArrayDeque<>();
 
     JmsReceiver(String url, Receiver receiver, WorkPool pool, BindingProperties properties) {

@@ -1,25 +1,22 @@
 package refstack.bindings;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
+import refstack.answers.Refusal;
 import refstack.core.ConditionalOnPart;
 import refstack.core.Part;
 import refstack.core.PoolLimits;
 import refstack.core.TunablePool;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The node's pools of threads: what limits they have, and other ones while the node runs. */
 @RestController
@@ -32,10 +29,10 @@ class PoolController {
     private final ObjectProvider<TunablePool> others;
     private final JsonAnswers answers;
 
-    PoolController(Pools own, ObjectProvider<TunablePool> others, JsonMapper json) {
+    PoolController(Pools own, ObjectProvider<TunablePool> others, JsonAnswers answers) {
         this.own = own;
         this.others = others;
-        this.answers = new JsonAnswers(json);
+        this.answers = answers;
     }
 
     /** By name. */
@@ -48,7 +45,7 @@ class PoolController {
 
     @GetMapping(PATH)
     ResponseEntity<byte[]> all() {
-        return answers.of(HttpStatus.OK, pools().values().stream().map(this::told).toList());
+        return answers.ok(pools().values().stream().map(PoolController::told).toList());
     }
 
     /** What is not said stays as it is; threads of before end when their work is done. */
@@ -60,7 +57,7 @@ class PoolController {
         Map<String, TunablePool> pools = pools();
         TunablePool pool = pools.get(name);
         if (pool == null) {
-            return answers.problem(HttpStatus.NOT_FOUND,
+            throw Refusal.unknown(
                     "There is no such pool here; there are " + String.join(", ", pools.keySet()));
         }
         PoolLimits now = pool.limits();
@@ -68,20 +65,15 @@ class PoolController {
         PoolLimits limits = new PoolLimits(threads == null ? now.threads() : threads,
                 isGrown == null ? now.isGrown() : isGrown, wait);
         pool.resize(limits);
-        return answers.of(HttpStatus.OK, told(pool));
+        return answers.ok(told(pool));
     }
 
-    private Map<String, Object> told(TunablePool pool) {
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("pool", pool.name());
-        told.put("threads", pool.limits().threads());
-        told.put("grows", pool.limits().isGrown());
-        told.put("idleMs", pool.limits().idle().toMillis());
-        return told;
+    private record Told(String pool, int threads, boolean grows, long idleMs) {
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+    private static Told told(TunablePool pool) {
+        PoolLimits limits = pool.limits();
+        return new Told(pool.name(), limits.threads(), limits.isGrown(),
+                limits.idle().toMillis());
     }
 }

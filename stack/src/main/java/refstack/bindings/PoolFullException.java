@@ -1,11 +1,14 @@
 package refstack.bindings;
 
-/** A pool has no thread, and its queue no place, for another call; over HTTP this is status 503. */
-class PoolFullException extends RuntimeException {
+import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
+
+/** A pool has no thread, and its queue no place, for another call. */
+class PoolFullException extends Refusal {
 
     private static final long serialVersionUID = 1L;
 
     PoolFullException(String pool) {
-        super("The pool " + pool + " is full.");
+        super(HttpStatus.SERVICE_UNAVAILABLE, "full", "The pool " + pool + " is full.");
     }
 }

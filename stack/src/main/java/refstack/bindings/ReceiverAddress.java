@@ -2,6 +2,7 @@ package refstack.bindings;
 
 import java.net.URI;
 import java.util.function.Supplier;
+import refstack.transport.Http;
 
 /**
  * Where the receiver is; asked for at the first call, since a node that is its own receiver knows
@@ -14,6 +15,6 @@ record ReceiverAddress(Supplier<URI> http, Supplier<String> rpc) {
 
     /** A path of the receiver's node. */
     URI at(String path) {
-        return URI.create(http.get().toString().replaceAll("/+$", "") + path);
+        return Http.at(http.get(), path);
     }
 }

@@ -2,15 +2,15 @@ package refstack.bindings;
 
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import refstack.bindings.rpc.PayloadMessage;
 import refstack.bindings.rpc.ReceiverServiceGrpc;
 import refstack.bindings.rpc.ReplyMessage;
-import refstack.core.BackendTimeoutException;
-import refstack.core.BackendUnavailableException;
+import refstack.transport.CallFailure;
+import refstack.transport.Rpc;
 
 /** A binary remote procedure call over one connection that all callers share. */
 class RpcBinding implements Binding, AutoCloseable {
@@ -42,19 +42,14 @@ class RpcBinding implements Binding, AutoCloseable {
             return new Reply(reply.getId(), reply.getBytes(), reply.getChecksum(),
                     reply.getThread(), reply.getPool(), reply.getNode());
         } catch (StatusRuntimeException e) {
-            throw switch (e.getStatus().getCode()) {
-                case RESOURCE_EXHAUSTED -> new PoolFullException("of the receiver");
-                case DEADLINE_EXCEEDED -> new BackendTimeoutException(
-                        "The receiver did not answer in time.", e);
-                default -> new BackendUnavailableException("The receiver cannot be reached.", e);
-            };
+            throw e.getStatus().getCode() == Status.Code.RESOURCE_EXHAUSTED
+                    ? new PoolFullException("of the receiver") : CallFailure.of("The receiver", e);
         }
     }
 
     private synchronized ManagedChannel channel() {
         if (channel == null) {
-            channel = NettyChannelBuilder.forTarget(address.rpc().get()).usePlaintext()
-                    .directExecutor().build();
+            channel = Rpc.channel(address.rpc().get(), timeout);
         }
         return channel;
     }

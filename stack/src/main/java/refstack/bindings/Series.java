@@ -1,7 +1,5 @@
 package refstack.bindings;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import refstack.core.BackendUnavailableException;
 
 /** Calls of one request, one after the other: what they took and what the last reply said. */
@@ -55,24 +53,17 @@ class Series {
     }
 
     /** The answer; times after the first call are missing if there was no other. */
-    Map<String, Object> answer(String sender) {
+    record Answer(String id, String way, long bytes, String checksum, int calls, long firstNs,
+            Long meanNs, Long minNs, Long maxNs, String thread, String pool, String node,
+            String sender, long heapTotal, long heapFree) {
+    }
+
+    Answer answer(String sender) {
         boolean hasMore = calls > 1;
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("id", last.id());
-        answer.put("way", binding.way());
-        answer.put("bytes", last.bytes());
-        answer.put("checksum", String.format("%08x", last.checksum()));
-        answer.put("calls", calls);
-        answer.put("firstNs", firstNanos);
-        answer.put("meanNs", hasMore ? sumNanos / (calls - 1) : null);
-        answer.put("minNs", hasMore ? minNanos : null);
-        answer.put("maxNs", hasMore ? maxNanos : null);
-        answer.put("thread", last.thread());
-        answer.put("pool", last.pool());
-        answer.put("node", last.node());
-        answer.put("sender", sender);
-        answer.put("heapTotal", Runtime.getRuntime().totalMemory());
-        answer.put("heapFree", Runtime.getRuntime().freeMemory());
-        return answer;
+        return new Answer(last.id(), binding.way(), last.bytes(),
+                String.format("%08x", last.checksum()), calls, firstNanos,
+                hasMore ? sumNanos / (calls - 1) : null, hasMore ? minNanos : null,
+                hasMore ? maxNanos : null, last.thread(), last.pool(), last.node(), sender,
+                Runtime.getRuntime().totalMemory(), Runtime.getRuntime().freeMemory());
     }
 }

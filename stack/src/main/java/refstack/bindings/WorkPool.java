@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
+import refstack.core.NamedThreads;
 import refstack.core.PoolLimits;
 import refstack.core.TunablePool;
 import refstack.core.VirtualThreads;
@@ -56,7 +57,7 @@ class WorkPool implements TunablePool, AutoCloseable {
             MeterRegistry registry) {
         this.name = name;
         this.capacity = capacity;
-        ThreadFactory made = isVirtual ? VirtualThreads.factory(name + '-') : named(name);
+        ThreadFactory made = isVirtual ? VirtualThreads.factory(name + '-') : NamedThreads.of(name);
         this.factory = work -> {
             started.increment();
             return made.newThread(work);
@@ -97,16 +98,6 @@ class WorkPool implements TunablePool, AutoCloseable {
         int places = isUnlimited ? Integer.MAX_VALUE
                 : (int) Math.min(Integer.MAX_VALUE, (long) limits.threads() + capacity);
         return new Crew(limits, threads, new Semaphore(places));
-    }
-
-    /** Makes threads named after their pool, numbered from 1. */
-    static ThreadFactory named(String pool) {
-        AtomicInteger number = new AtomicInteger();
-        return work -> {
-            Thread thread = new Thread(work, pool + "-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
     }
 
     @Override

@@ -2,6 +2,7 @@ package refstack.business;
 
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
+import refstack.answers.Refusal;
 import refstack.business.Documents.Written;
 import refstack.business.Posting.Use;
 
@@ -40,7 +41,7 @@ class Books {
     /** Posts an amount from one account to another one. */
     void journal(int from, int to, long cents, String request, Desk desk, Page page) {
         if (from == to) {
-            throw BusinessException.malformed("from and to must be two accounts.");
+            throw Refusal.malformed("from and to must be two accounts.");
         }
         Written written = documents.write(request, "journal", desk, document -> {
             List<Integer> known = database.queryForList(

@@ -1,23 +1,15 @@
 package refstack.business;
 
 import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 
 /** A request that is not served: the status and the word that say so, and a sentence. */
-class BusinessException extends RuntimeException {
+class BusinessException extends Refusal {
 
     private static final long serialVersionUID = 1L;
 
-    private final HttpStatus status;
-    private final String problem;
-
     private BusinessException(HttpStatus status, String problem, String message) {
-        super(message, null, false, false);
-        this.status = status;
-        this.problem = problem;
-    }
-
-    static BusinessException malformed(String message) {
-        return new BusinessException(HttpStatus.BAD_REQUEST, "malformed", message);
+        super(status, problem, message);
     }
 
     static BusinessException unknown(String what, long number) {
@@ -59,14 +51,5 @@ class BusinessException extends RuntimeException {
 
     private static BusinessException conflict(String problem, String message) {
         return new BusinessException(HttpStatus.CONFLICT, problem, message);
-    }
-
-    HttpStatus status() {
-        return status;
-    }
-
-    /** One word for programs. */
-    String problem() {
-        return problem;
     }
 }

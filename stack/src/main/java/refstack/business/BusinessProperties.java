@@ -1,9 +1,12 @@
 package refstack.business;
 
+import jakarta.validation.constraints.PositiveOrZero;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * Sessions and workers of the business.
@@ -18,12 +21,10 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("refstack.business")
 record BusinessProperties(
         @DefaultValue("memory") Store sessions,
-        @DefaultValue("0") int sessionsInMemory,
-        @DefaultValue("4KB") DataSize sessionSize,
-        @DefaultValue("30m") Duration sessionTimeout,
-        @DefaultValue("0") int workers) {
-
-    private static final int LARGEST_SESSION = 1 << 24;
+        @DefaultValue("0") @PositiveOrZero int sessionsInMemory,
+        @DefaultValue("4KB") @Bytes(min = 0, max = 1 << 24) DataSize sessionSize,
+        @DefaultValue("30m") @DurationMin(seconds = 1) Duration sessionTimeout,
+        @DefaultValue("0") @PositiveOrZero int workers) {
 
     /** Where sessions live. */
     enum Store {
@@ -36,14 +37,6 @@ record BusinessProperties(
     }
 
     BusinessProperties {
-        if (sessionTimeout.toSeconds() < 1) {
-            throw new IllegalArgumentException(
-                    "refstack.business.session-timeout must be 1s or more");
-        }
-        if (sessionSize.toBytes() < 0 || sessionSize.toBytes() > LARGEST_SESSION) {
-            throw new IllegalArgumentException(
-                    "refstack.business.session-size must be from 0 to 16 MB");
-        }
         if (sessionsInMemory > 0 && sessions == Store.MEMORY) {
             throw new IllegalArgumentException("refstack.business.sessions-in-memory is for "
                     + "refstack.business.sessions=database: else all of them are in memory");

@@ -6,15 +6,12 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Customers, items and stock, looked at. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class CatalogController {
 
     private final Office office;

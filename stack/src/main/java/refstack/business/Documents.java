@@ -5,6 +5,7 @@ import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionOperations;
+import refstack.answers.Refusal;
 
 /**
  * Writes of the business: each is a document with the client's name of the request, and with its
@@ -83,7 +84,7 @@ class Documents {
 
     private static void check(String request) {
         if (!REQUEST.matcher(request).matches()) {
-            throw BusinessException.malformed("request must be 1 to 64 letters, digits, points, "
+            throw Refusal.malformed("request must be 1 to 64 letters, digits, points, "
                     + "hyphens and underscores.");
         }
     }

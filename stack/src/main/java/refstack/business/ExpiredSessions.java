@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import refstack.core.NamedThreads;
 
 /** Removes sessions that ran out from the database, whichever node made them, and counts them. */
 class ExpiredSessions implements DisposableBean {
@@ -19,7 +20,7 @@ class ExpiredSessions implements DisposableBean {
     private final SessionCounts counts;
     private final Clock clock;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
-            work -> new Thread(work, "expired-sessions"));
+            NamedThreads.of("expired-sessions"));
 
     ExpiredSessions(JdbcTemplate database, SessionCounts counts, Clock clock, long periodSeconds) {
         this.database = database;

@@ -3,27 +3,21 @@ package refstack.business;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
 import refstack.core.PoolLimits;
-import refstack.core.Role;
 import refstack.core.TunableLimit;
 import refstack.core.TunablePool;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The limits of the node, by their names among its settings: what they are, and other ones. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class LimitController {
 
     private static final String PATH = "/business/limits";
@@ -32,10 +26,10 @@ class LimitController {
     private final TunableLimit threads;
     private final JsonAnswers answers;
 
-    LimitController(ObjectProvider<TunableLimit> known, TunablePool web, JsonMapper json) {
+    LimitController(ObjectProvider<TunableLimit> known, TunablePool web, JsonAnswers answers) {
         this.known = known;
         this.threads = new Threads(web);
-        this.answers = new JsonAnswers(json);
+        this.answers = answers;
     }
 
     /** The web threads. */
@@ -68,7 +62,7 @@ class LimitController {
     ResponseEntity<byte[]> all() {
         Map<String, Integer> told = new TreeMap<>();
         limits().forEach((name, limit) -> told.put(name, limit.value()));
-        return answers.of(HttpStatus.OK, told);
+        return answers.ok(told);
     }
 
     /** Sets those that are named; the others stay as they are. */
@@ -83,11 +77,5 @@ class LimitController {
         }
         wanted.forEach((name, value) -> limits.get(name).set(Integer.parseInt(value)));
         return all();
-    }
-
-    /** Another number than it can have, or none at all. */
-    @ExceptionHandler
-    ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return answers.of(HttpStatus.BAD_REQUEST, Map.of("problem", failure.getMessage()));
     }
 }

@@ -2,6 +2,7 @@ package refstack.business;
 
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.ResponseEntity;
+import refstack.answers.Refusal;
 import refstack.business.BusinessMetrics.Outcome;
 
 /** Where transactions are done: with a desk, by a worker, counted. */
@@ -86,7 +87,7 @@ class Office {
             Page page = work.run();
             outcome = page.isRepeated() ? Outcome.REPEATED : Outcome.DONE;
             return page.answer();
-        } catch (BusinessException e) {
+        } catch (Refusal e) {
             outcome = Outcome.REFUSED;
             throw e;
         } finally {

@@ -8,15 +8,12 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** The order in progress, orders and shipments. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class OrderController {
 
     private final Office office;

@@ -1,6 +1,7 @@
 package refstack.business;
 
 import java.util.regex.Pattern;
+import refstack.answers.Refusal;
 
 /**
  * The beginning of a name that is searched for, as a range of names in byte order: unlike a pattern
@@ -15,7 +16,7 @@ record Prefix(String first, String after) {
 
     static Prefix of(String text) {
         if (!PLAIN.matcher(text).matches()) {
-            throw BusinessException.malformed("find must be 2 to 40 letters, digits and blanks.");
+            throw Refusal.malformed("find must be 2 to 40 letters, digits and blanks.");
         }
         int last = text.length() - 1;
         return new Prefix(text, text.substring(0, last) + (char) (text.charAt(last) + 1));

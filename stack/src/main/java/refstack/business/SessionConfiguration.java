@@ -18,10 +18,8 @@ import org.springframework.session.web.http.SessionRepositoryFilter;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Where sessions live: by {@code refstack.business.sessions}. */
 final class SessionConfiguration {
@@ -33,8 +31,7 @@ final class SessionConfiguration {
 
     /** In the node's memory. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnRole(Role.APP)
-    @ConditionalOnPart(Part.BUSINESS)
+    @ConditionalOnApp(Part.BUSINESS)
     @ConditionalOnProperty(name = PROPERTY, havingValue = "memory", matchIfMissing = true)
     static class InMemory {
 
@@ -46,8 +43,7 @@ final class SessionConfiguration {
 
     /** In the database. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnRole(Role.APP)
-    @ConditionalOnPart(Part.BUSINESS)
+    @ConditionalOnApp(Part.BUSINESS)
     @ConditionalOnProperty(name = PROPERTY, havingValue = "database")
     static class InDatabase {
 

@@ -1,41 +1,36 @@
 package refstack.business;
 
 import jakarta.servlet.http.HttpServletRequest;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.answers.JsonAnswers;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Signing on and off, and what may be asked for without. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.BUSINESS)
+@ConditionalOnApp(Part.BUSINESS)
 class SessionController {
 
     private final Office office;
     private final Users users;
     private final JdbcTemplate database;
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
-    SessionController(Office office, Users users, JdbcTemplate database, JsonMapper json) {
+    SessionController(Office office, Users users, JdbcTemplate database, JsonAnswers answers) {
         this.office = office;
         this.users = users;
         this.database = database;
-        this.json = json;
+        this.answers = answers;
     }
 
     @GetMapping("/business/size")
     ResponseEntity<byte[]> size() {
-        return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(Size.of(database)));
+        return answers.ok(Size.of(database));
     }
 
     @PostMapping("/business/sign-on")

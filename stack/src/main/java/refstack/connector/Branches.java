@@ -19,6 +19,7 @@ import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import refstack.core.NamedThreads;
 
 /**
  * The back end's parts of its callers' transactions. A branch keeps a connection of the database
@@ -36,11 +37,7 @@ class Branches implements AutoCloseable {
     private final BackEndSystem system;
     private final Map<String, Open> open = new ConcurrentHashMap<>();
     private final ScheduledExecutorService sweeper =
-            Executors.newSingleThreadScheduledExecutor(work -> {
-                Thread thread = new Thread(work, "branches");
-                thread.setDaemon(true);
-                return thread;
-            });
+            Executors.newSingleThreadScheduledExecutor(NamedThreads.of("branches"));
     private final Counter prepared;
     private final Counter committed;
     private final Counter rolledBack;

@@ -1,11 +1,11 @@
 package refstack.connector;
 
+import jakarta.validation.constraints.Positive;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
-import refstack.core.ConditionalOnPart;
-import refstack.core.Part;
+import refstack.core.Bytes;
 
 /**
  * How an app node calls its back end, and how the back end checks who calls.
@@ -20,15 +20,14 @@ import refstack.core.Part;
  * @param maxBody        largest message
  */
 @ConfigurationProperties("refstack.connector")
-@ConditionalOnPart(Part.CONNECTORS)
 record ConnectorProperties(
         @DefaultValue("sizebook") String user,
         @DefaultValue("sizebook") String password,
-        @DefaultValue("10000") int iterations,
-        @DefaultValue("10") int pool,
+        @DefaultValue("10000") @Positive int iterations,
+        @DefaultValue("10") @Positive int pool,
         @DefaultValue("10s") Duration acquireTimeout,
         @DefaultValue("30s") Duration callTimeout,
-        @DefaultValue("2MB") DataSize maxBody) {
+        @DefaultValue("2MB") @Bytes DataSize maxBody) {
 
     /** Room for what a protocol puts around a body. */
     private static final int FRAME_BYTES = 4096;

@@ -1,7 +1,5 @@
 package refstack.connector;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.transaction.HeuristicMixedException;
 import jakarta.transaction.HeuristicRollbackException;
 import jakarta.transaction.NotSupportedException;
@@ -16,32 +14,20 @@ import refstack.core.BackendUnavailableException;
  * A container-managed connection: the call is a branch of a transaction, prepared and committed by
  * the transaction manager, which forces its log to disk between the two.
  */
-class LoggedConnector implements Connector {
-
-    static final String WAY = "logged";
+class LoggedConnector {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LoggedConnector.class);
 
     private final RpcPool pool;
     private final TransactionManager transactions;
-    private final Counter sent;
 
-    LoggedConnector(RpcPool pool, TransactionManager transactions, MeterRegistry registry) {
+    LoggedConnector(RpcPool pool, TransactionManager transactions) {
         this.pool = pool;
         this.transactions = transactions;
-        this.sent = Connector.sent(WAY, registry);
     }
 
-    @Override
-    public String way() {
-        return WAY;
-    }
-
-    @Override
-    public StoredReceipt send(Message message) {
-        StoredReceipt receipt = pool.lend(connection -> inTransaction(connection, message));
-        sent.increment();
-        return receipt;
+    StoredReceipt send(Message message) {
+        return pool.lend(connection -> inTransaction(connection, message));
     }
 
     /**

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.apache.cxf.bus.spring.SpringBus;
 import org.apache.cxf.jaxws.EndpointImpl;
@@ -22,8 +21,11 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import refstack.core.ConditionalOnPart;
 import refstack.core.ConditionalOnRole;
+import refstack.core.NamedThreads;
 import refstack.core.Part;
 import refstack.core.Role;
+import refstack.transport.RpcEndpoint;
+import refstack.transport.Soap;
 
 /** The back-end system of a back end node, over SOAP and over remote procedure calls. */
 @Configuration(proxyBeanMethods = false)
@@ -52,19 +54,12 @@ class ReceiverConfiguration {
 
     @Bean(destroyMethod = "shutdown")
     SpringBus soapBus() {
-        return SoapLibrary.bus();
+        return Soap.bus();
     }
 
     @Bean
     ServletRegistrationBean<CXFServlet> soapServlet(SpringBus soapBus) {
-        CXFServlet servlet = new CXFServlet();
-        servlet.setBus(soapBus);
-        ServletRegistrationBean<CXFServlet> registration =
-                new ServletRegistrationBean<>(servlet, SOAP);
-        registration.setName("soap");
-        registration.setLoadOnStartup(1);
-        registration.setInitParameters(Map.of("hide-service-list-page", "true"));
-        return registration;
+        return Soap.servlet("soap", soapBus, SOAP);
     }
 
     @Bean
@@ -95,25 +90,24 @@ class ReceiverConfiguration {
     }
 
     private static ExecutorService threads(String name, int threads, MeterRegistry registry) {
-        AtomicInteger number = new AtomicInteger();
-        ExecutorService executor = Executors.newFixedThreadPool(threads,
-                work -> new Thread(work, name + "-" + number.incrementAndGet()));
+        ExecutorService executor =
+                Executors.newFixedThreadPool(threads, NamedThreads.of(name));
         ExecutorServiceMetrics.monitor(registry, executor, name);
         return executor;
     }
 
     @Bean
-    RpcServer rpcServer(BackEndSystem system, Branches branches, Logins logins,
+    RpcEndpoint rpcEndpoint(BackEndSystem system, Branches branches, Logins logins,
             @Value("${server.address}") String address, @Value("${refstack.rpc.port}") int port,
             @Qualifier("rpcCalls") ExecutorService calls,
             @Qualifier("rpcEnds") ExecutorService ends, ConnectorProperties properties,
             ConfigurableEnvironment environment, MeterRegistry registry) {
-        RpcServer server = new RpcServer(system, branches, logins.over("rpc"),
+        RpcEndpoint endpoint = new RpcServer(system, branches, logins.over("rpc"),
                 new InetSocketAddress(address, port),
                 real -> environment.getPropertySources().addFirst(new MapPropertySource(
                         "rpc", Map.of("local.rpc.port", Integer.toString(real)))),
-                properties.maxFrame(), new RpcServer.Threads(calls, ends), registry);
-        registry.gauge("refstack.connector.rpc.port", server, RpcServer::port);
-        return server;
+                properties.maxFrame(), new RpcServer.Threads(calls, ends), registry).endpoint();
+        registry.gauge("refstack.connector.rpc.port", endpoint, RpcEndpoint::port);
+        return endpoint;
     }
 }

@@ -4,8 +4,6 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import refstack.connector.rpc.BackEndGrpc;
@@ -13,8 +11,9 @@ import refstack.connector.rpc.Branch;
 import refstack.connector.rpc.Credentials;
 import refstack.connector.rpc.Nothing;
 import refstack.connector.rpc.Receipt;
-import refstack.core.BackendTimeoutException;
 import refstack.core.BackendUnavailableException;
+import refstack.transport.CallFailure;
+import refstack.transport.Rpc;
 
 /**
  * One connection to the back end, used by one caller at a time. It is opened and logged in by its
@@ -115,11 +114,7 @@ class RpcConnection implements AutoCloseable {
             if (isClosed) {
                 throw new BackendUnavailableException("This node is about to stop.", null);
             }
-            used = NettyChannelBuilder.forTarget(address).usePlaintext()
-                    .directExecutor()
-                    .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS,
-                            Math.toIntExact(properties.acquireTimeout().toMillis()))
-                    .build();
+            used = Rpc.channel(address, properties.acquireTimeout());
             channel = used;
         }
         return BackEndGrpc.newBlockingStub(used).withDeadlineAfter(
@@ -136,19 +131,8 @@ class RpcConnection implements AutoCloseable {
     }
 
     private static RuntimeException translated(StatusRuntimeException failure) {
-        return switch (failure.getStatus().getCode()) {
-            case DEADLINE_EXCEEDED -> new BackendTimeoutException(
-                    "The back end did not answer in time.", failure);
-            case UNAUTHENTICATED -> new BackendUnavailableException(
-                    "The back end refused name and password.", failure);
-            case INVALID_ARGUMENT -> new IllegalArgumentException(
-                    failure.getStatus().getDescription());
-            case NOT_FOUND -> new NoBranchException(failure.getStatus().getDescription(),
-                    failure);
-            case ABORTED -> new BackendUnavailableException(
-                    "The back end did not do what it was asked for.", failure);
-            default -> new BackendUnavailableException("The back end cannot be reached.",
-                    failure);
-        };
+        return failure.getStatus().getCode() == Status.Code.NOT_FOUND
+                ? new NoBranchException(failure.getStatus().getDescription(), failure)
+                : CallFailure.of("The back end", failure);
     }
 }

@@ -5,7 +5,6 @@ import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCallHandler;
@@ -16,44 +15,39 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.sql.SQLException;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.web.server.PortInUseException;
-import org.springframework.context.SmartLifecycle;
 import refstack.connector.rpc.BackEndGrpc;
 import refstack.connector.rpc.Branch;
 import refstack.connector.rpc.Branches;
 import refstack.connector.rpc.Credentials;
 import refstack.connector.rpc.Nothing;
 import refstack.connector.rpc.Receipt;
+import refstack.transport.Rpc;
+import refstack.transport.RpcEndpoint;
 
 /**
  * The back end by remote procedure calls. A login is good for the connection that it came over, and
  * what a connection began and did not prepare ends with it.
  */
-class RpcServer extends BackEndGrpc.BackEndImplBase implements SmartLifecycle {
+class RpcServer extends BackEndGrpc.BackEndImplBase {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServer.class);
-    private static final int STOP_SECONDS = 10;
     private static final Attributes.Key<Peer> PEER = Attributes.Key.create("peer");
     private static final Context.Key<Peer> CALLER = Context.key("caller");
 
     private final BackEndSystem system;
     private final refstack.connector.Branches branches;
     private final Logins.Check logins;
-    private final Server server;
-    private final int wantedPort;
-    private final IntConsumer portTeller;
+    private final RpcEndpoint endpoint;
     private final Counter plainCalls;
     private final Counter loggedCalls;
-    private volatile boolean isRunning;
 
     RpcServer(BackEndSystem system, refstack.connector.Branches branches, Logins.Check logins,
             InetSocketAddress address, IntConsumer portTeller, int maxBytes, Threads threads,
@@ -61,20 +55,16 @@ class RpcServer extends BackEndGrpc.BackEndImplBase implements SmartLifecycle {
         this.system = system;
         this.branches = branches;
         this.logins = logins;
-        this.wantedPort = address.getPort();
-        this.portTeller = portTeller;
-        this.plainCalls = calls(registry, RpcConnector.WAY);
-        this.loggedCalls = calls(registry, LoggedConnector.WAY);
+        this.plainCalls = calls(registry, Connector.RPC);
+        this.loggedCalls = calls(registry, Connector.LOGGED);
         Counter connections = Counter.builder("refstack.connector.connections")
                 .tag("protocol", "rpc").register(registry);
-        this.server = NettyServerBuilder.forAddress(address)
-                .directExecutor() // finds the method; its work goes to the threads
+        this.endpoint = new RpcEndpoint(NettyServerBuilder.forAddress(address)
                 .callExecutor(threads)
                 .maxInboundMessageSize(maxBytes)
                 .intercept(new LoginCheck())
                 .addTransportFilter(new Connections(connections, threads.ends()))
-                .addService(this)
-                .build();
+                .addService(this), address.getPort(), portTeller);
     }
 
     private static Counter calls(MeterRegistry registry, String way) {
@@ -101,11 +91,11 @@ class RpcServer extends BackEndGrpc.BackEndImplBase implements SmartLifecycle {
             StoredReceipt stored;
             if (request.getBranch().isEmpty()) {
                 plainCalls.increment();
-                stored = system.store(message, RpcConnector.WAY);
+                stored = system.store(message, Connector.RPC);
             } else {
                 loggedCalls.increment();
                 stored = branches.store(request.getBranch(), CALLER.get(), message,
-                        LoggedConnector.WAY);
+                        Connector.LOGGED);
             }
             return Receipt.newBuilder().setId(stored.id()).setBytes(stored.bytes())
                     .setStored(stored.stored()).build();
@@ -136,75 +126,36 @@ class RpcServer extends BackEndGrpc.BackEndImplBase implements SmartLifecycle {
         answer(answer, () -> Branches.newBuilder().addAllNames(branches.prepared()).build());
     }
 
-    @Override
-    public void start() {
-        try {
-            server.start();
-            isRunning = true;
-            portTeller.accept(server.getPort());
-        } catch (IOException e) {
-            throw new PortInUseException(wantedPort, e);
-        }
+    /** Where it is served. */
+    RpcEndpoint endpoint() {
+        return endpoint;
     }
 
-    @Override
-    public void stop() {
-        isRunning = false;
-        server.shutdown();
-        try {
-            if (!server.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
-                server.shutdownNow();
-            }
-        } catch (InterruptedException e) {
-            server.shutdownNow();
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    @Override
-    public boolean isRunning() {
-        return isRunning;
-    }
-
-    /** The port on which it listens, -1 before it does. */
-    int port() {
-        return isRunning ? server.getPort() : -1;
-    }
-
-    /** Something that is stored or found. */
-    private interface Work<T> {
-        T done() throws SQLException;
-    }
-
-    private static void end(StreamObserver<Nothing> answer, Work<Boolean> step) {
+    private static void end(StreamObserver<Nothing> answer, Callable<Boolean> step) {
         answer(answer, () -> {
-            if (!step.done()) {
+            if (!step.call()) {
                 throw new NoBranchException("There is no such branch.", null);
             }
             return Nothing.getDefaultInstance();
         });
     }
 
-    private static <T> void answer(StreamObserver<T> answer, Work<T> work) {
-        if (Context.current().isCancelled()) {
-            return; // the caller gave up while its call was waiting for a thread
+    private static <T> void answer(StreamObserver<T> answer, Callable<T> work) {
+        if (!Context.current().isCancelled()) { // else the caller gave up while its call waited
+            Rpc.answer(answer, work, RpcServer::status);
         }
-        T done;
-        try {
-            done = work.done();
-        } catch (IllegalArgumentException e) {
-            answer.onError(Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asException());
-            return;
-        } catch (NoBranchException e) {
-            answer.onError(Status.NOT_FOUND.withDescription(e.getMessage()).asException());
-            return;
-        } catch (SQLException e) {
-            LOGGER.warn("call not done: {}", BackEndSystem.inOneLine(e));
-            answer.onError(Status.ABORTED.withDescription("The database refused.").asException());
-            return;
+    }
+
+    private static Status status(Exception failure) {
+        if (failure instanceof NoBranchException) {
+            return Status.NOT_FOUND.withDescription(failure.getMessage());
         }
-        answer.onNext(done);
-        answer.onCompleted();
+        if (failure instanceof SQLException refused) {
+            LOGGER.warn("call not done: {}", BackEndSystem.inOneLine(refused));
+            return Status.ABORTED.withDescription("The database refused.");
+        }
+        LOGGER.error("call failed", failure);
+        return Status.UNKNOWN;
     }
 
     /**
@@ -250,7 +201,7 @@ class RpcServer extends BackEndGrpc.BackEndImplBase implements SmartLifecycle {
         @Override
         public void transportTerminated(Attributes attributes) {
             Peer peer = attributes == null ? null : attributes.get(PEER);
-            if (peer != null && isRunning) {
+            if (peer != null && endpoint.isRunning()) {
                 cleaners.execute(() -> branches.abandon(peer));
             }
         }

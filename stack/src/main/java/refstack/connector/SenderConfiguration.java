@@ -8,44 +8,44 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import refstack.core.BackendProperties;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
+import refstack.transport.Soap;
 
 /** The three ways of an app node to its back end. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.CONNECTORS)
+@ConditionalOnApp(Part.CONNECTORS)
 class SenderConfiguration {
 
     @Bean(destroyMethod = "shutdown")
     SpringBus soapBus() {
-        return SoapLibrary.bus();
+        return Soap.bus();
     }
 
     @Bean
     Connector soapConnector(SpringBus soapBus, BackendProperties backend,
-            ConnectorProperties properties, MeterRegistry registry) {
-        return new SoapConnector(soapBus, backend.url(), properties, registry);
+            ConnectorProperties properties) {
+        return new Connector(Connector.SOAP,
+                new SoapConnector(soapBus, backend.root(), properties)::send);
     }
 
     @Bean
     RpcPool plainPool(@Value("${refstack.backend.rpc}") String address,
             ConnectorProperties properties, MeterRegistry registry) {
-        return new RpcPool(RpcConnector.WAY, () -> new RpcConnection(address, properties),
+        return new RpcPool(Connector.RPC, () -> new RpcConnection(address, properties),
                 properties, registry);
     }
 
     @Bean
-    Connector rpcConnector(@Qualifier("plainPool") RpcPool pool, MeterRegistry registry) {
-        return new RpcConnector(pool, registry);
+    Connector rpcConnector(@Qualifier("plainPool") RpcPool pool) {
+        return new Connector(Connector.RPC,
+                message -> pool.lend(connection -> connection.process(message, "")));
     }
 
     @Bean
     RpcPool managedPool(@Value("${refstack.backend.rpc}") String address,
             ConnectorProperties properties, MeterRegistry registry) {
-        return new RpcPool(LoggedConnector.WAY, () -> new RpcConnection(address, properties),
+        return new RpcPool(Connector.LOGGED, () -> new RpcConnection(address, properties),
                 properties, registry);
     }
 
@@ -59,8 +59,8 @@ class SenderConfiguration {
     }
 
     @Bean
-    Connector loggedConnector(@Qualifier("managedPool") RpcPool pool, Transactions transactions,
-            MeterRegistry registry) {
-        return new LoggedConnector(pool, transactions.manager(), registry);
+    Connector loggedConnector(@Qualifier("managedPool") RpcPool pool, Transactions transactions) {
+        return new Connector(Connector.LOGGED,
+                new LoggedConnector(pool, transactions.manager())::send);
     }
 }

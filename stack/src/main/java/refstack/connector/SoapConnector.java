@@ -1,84 +1,41 @@
 package refstack.connector;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.xml.ws.WebServiceException;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import org.apache.cxf.Bus;
-import org.apache.cxf.frontend.ClientProxy;
-import org.apache.cxf.jaxws.JaxWsProxyFactoryBean;
-import org.apache.cxf.transport.http.HTTPConduit;
-import org.apache.cxf.transport.http.HTTPException;
 import org.apache.cxf.transports.http.configuration.ConnectionType;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
-import refstack.core.BackendTimeoutException;
-import refstack.core.BackendUnavailableException;
+import refstack.transport.CallFailure;
+import refstack.transport.Http;
+import refstack.transport.Soap;
 
 /**
  * A stateless call over SOAP: each opens a connection of its own ({@code Connection: close}) and
  * brings name and password. The proxy is made once, as parsing the service's description anew would
- * be no part of a call in any product; it holds nothing of a call, so all threads share it.
+ * be no part of a call in any product.
  */
-class SoapConnector implements Connector {
-
-    static final String WAY = "soap";
-
-    private static final int UNAUTHORIZED = 401;
+class SoapConnector {
 
     private final SoapBackEnd port;
-    private final Counter sent;
 
-    SoapConnector(Bus bus, URI backend, ConnectorProperties properties, MeterRegistry registry) {
-        JaxWsProxyFactoryBean factory = new JaxWsProxyFactoryBean();
-        factory.setBus(bus);
-        factory.setServiceClass(SoapBackEnd.class);
-        factory.setAddress(backend.toString().replaceAll("/+$", "") + "/soap" + SoapServer.PATH);
-        factory.setUsername(properties.user());
-        factory.setPassword(properties.password());
-        this.port = factory.create(SoapBackEnd.class);
-        HTTPConduit conduit = (HTTPConduit) ClientProxy.getClient(port).getConduit();
-        HTTPClientPolicy policy = new HTTPClientPolicy();
+    SoapConnector(Bus bus, URI backend, ConnectorProperties properties) {
+        // The library's usual client is Java's, which keeps connections whatever the policy says.
+        bus.setProperty("force.urlconnection.http.conduit", true);
+        HTTPClientPolicy policy =
+                Soap.policy(properties.acquireTimeout(), properties.callTimeout());
         policy.setConnection(ConnectionType.CLOSE);
-        policy.setAllowChunking(false);
-        policy.setConnectionTimeout(properties.acquireTimeout().toMillis());
-        policy.setReceiveTimeout(properties.callTimeout().toMillis());
-        conduit.setClient(policy);
-        this.sent = Connector.sent(WAY, registry);
+        String address = Http.at(backend, "/soap" + SoapServer.PATH).toString();
+        this.port = Soap.client(bus, SoapBackEnd.class, address, policy, login -> {
+            login.setUsername(properties.user());
+            login.setPassword(properties.password());
+        });
     }
 
-    @Override
-    public String way() {
-        return WAY;
-    }
-
-    @Override
-    public StoredReceipt send(Message message) {
+    StoredReceipt send(Message message) {
         try {
-            StoredReceipt receipt = port.process(message.id(), message.body()).plain();
-            sent.increment();
-            return receipt;
+            return port.process(message.id(), message.body()).plain();
         } catch (WebServiceException e) {
-            throw translated(e);
+            throw CallFailure.of("The back end", e);
         }
-    }
-
-    private static RuntimeException translated(WebServiceException failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SocketTimeoutException) {
-                return new BackendTimeoutException("The back end did not answer in time.", failure);
-            }
-            if (cause instanceof HTTPException answer) {
-                return new BackendUnavailableException(answer.getResponseCode() == UNAUTHORIZED
-                        ? "The back end refused name and password."
-                        : "The back end answered with status " + answer.getResponseCode() + ".",
-                        failure);
-            }
-            if (cause instanceof java.io.IOException) {
-                return new BackendUnavailableException("The back end cannot be reached.", failure);
-            }
-        }
-        return new BackendUnavailableException("The back end did not do what it was asked for.",
-                failure);
     }
 }

@@ -31,7 +31,7 @@ class SoapServer implements SoapBackEnd {
 
     SoapServer(BackEndSystem system, MeterRegistry registry) {
         this.system = system;
-        this.calls = Counter.builder("refstack.connector.calls").tag("way", SoapConnector.WAY)
+        this.calls = Counter.builder("refstack.connector.calls").tag("way", Connector.SOAP)
                 .register(registry);
     }
 
@@ -50,7 +50,7 @@ class SoapServer implements SoapBackEnd {
         try {
             return new SoapReceipt(system.store(
                     new refstack.connector.Message(id == null ? "" : id,
-                            body == null ? new byte[0] : body), SoapConnector.WAY));
+                            body == null ? new byte[0] : body), Connector.SOAP));
         } catch (IllegalArgumentException e) {
             Fault fault = new Fault(e);
             fault.setFaultCode(Fault.FAULT_CODE_CLIENT);

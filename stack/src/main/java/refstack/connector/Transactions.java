@@ -49,7 +49,7 @@ class Transactions implements AutoCloseable {
         this.connection = connection;
         configure(node, log);
         FunctionCounter.builder("refstack.connector.log.forces", this,
-                unused -> CountingLogStore.forced()).tag("way", LoggedConnector.WAY)
+                unused -> CountingLogStore.forced()).tag("way", Connector.LOGGED)
                 .register(registry);
         this.helper = new Helper(new RecoveredBranches(connection, registry));
         this.recovery = RecoveryManager.manager(RecoveryManager.INDIRECT_MANAGEMENT);

@@ -2,7 +2,6 @@ package refstack.core;
 
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.springframework.core.env.Environment;
@@ -49,20 +48,20 @@ public enum Part {
     /**
      * The configured parts.
      *
-     * @throws IllegalArgumentException for a name that is no part
+     * @throws WrongSettingException for a name that is no part
      */
     public static Set<Part> of(Environment environment) {
+        String listed = environment.getProperty(PROPERTY, "");
         Set<Part> parts = EnumSet.noneOf(Part.class);
-        for (String name : environment.getProperty(PROPERTY, "").split(",")) {
+        for (String name : listed.split(",")) {
             if (!name.isBlank()) {
-                parts.add(valueOf(name.trim().toUpperCase(Locale.ROOT)));
+                parts.add(Arrays.stream(values())
+                        .filter(part -> part.name().equalsIgnoreCase(name.trim())).findFirst()
+                        .orElseThrow(() -> WrongSettingException.of(PROPERTY, listed,
+                                "must list some of "
+                                + Arrays.toString(values()).toLowerCase(Locale.ROOT))));
             }
         }
         return parts;
-    }
-
-    /** The names as they are written in settings. */
-    public static List<String> names() {
-        return Arrays.stream(values()).map(part -> part.name().toLowerCase(Locale.ROOT)).toList();
     }
 }

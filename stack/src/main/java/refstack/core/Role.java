@@ -1,5 +1,6 @@
 package refstack.core;
 
+import java.util.Arrays;
 import java.util.Locale;
 import org.springframework.core.env.Environment;
 
@@ -18,6 +19,9 @@ public enum Role {
     /** The configured role, {@link #APP} by default. */
     public static Role of(Environment environment) {
         String name = environment.getProperty(PROPERTY, APP.name());
-        return valueOf(name.trim().toUpperCase(Locale.ROOT));
+        return Arrays.stream(values())
+                .filter(role -> role.name().equalsIgnoreCase(name.trim())).findFirst()
+                .orElseThrow(() -> WrongSettingException.of(PROPERTY, name, "must be one of "
+                        + Arrays.toString(values()).toLowerCase(Locale.ROOT)));
     }
 }

@@ -5,16 +5,13 @@ import java.nio.file.Path;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Everything of this package, in app nodes that have the part. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.DISK)
+@ConditionalOnApp(Part.DISK)
 class DiskConfiguration {
 
     @Bean

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -17,19 +18,16 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.answers.Refusal;
+import refstack.answers.Refuses;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
-import tools.jackson.databind.json.JsonMapper;
 
 /** One request, one disk job, one answer about what was done; and bytes for the network alone. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.DISK)
-class DiskController {
+@ConditionalOnApp(Part.DISK)
+class DiskController implements Refuses {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DiskController.class);
     private static final int MAX_SENT = 1 << 30;
@@ -41,11 +39,11 @@ class DiskController {
     private final byte[] filler = new byte[1 << 16];
 
     DiskController(DiskJobs jobs, DiskMetrics metrics, @Value("${refstack.node.name}") String node,
-            JsonMapper json) {
+            JsonAnswers answers) {
         this.jobs = jobs;
         this.metrics = metrics;
         this.node = node;
-        this.answers = new JsonAnswers(json);
+        this.answers = answers;
         new Content(0).piece(0, 0, filler.length).get(filler);
     }
 
@@ -57,8 +55,8 @@ class DiskController {
             @RequestParam(name = "seed", defaultValue = "1") long seed) throws IOException {
         FileSet set = FileSet.of(name, files, least, most, seed);
         if (set == null) {
-            return answers.problem(HttpStatus.NOT_FOUND, "There is no such set; there are small, medium "
-                    + "and large.");
+            throw new Refusal(HttpStatus.NOT_FOUND, "",
+                    "There is no such set; there are small, medium and large.");
         }
         return told(name, jobs.run(set));
     }
@@ -72,7 +70,7 @@ class DiskController {
             @RequestParam(name = "depth", required = false) Integer depth) throws IOException {
         FioJob job = FioJob.of(name);
         if (job == null) {
-            return answers.problem(HttpStatus.NOT_FOUND, "There is no such job; there are "
+            throw new Refusal(HttpStatus.NOT_FOUND, "", "There is no such job; there are "
                     + String.join(", ", FioJob.labels()) + ".");
         }
         return told(name, jobs.run(new FioRequest(job, bytes, runtimeMillis, engine, direct,
@@ -106,46 +104,20 @@ class DiskController {
         answer.put("done", done);
         answer.put("fileSystem", jobs.fileSystem());
         answer.put("node", node);
-        return answers.of(HttpStatus.OK, answer);
+        return answers.ok(answer);
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> wrong(IllegalArgumentException failure) {
-        return refused(HttpStatus.BAD_REQUEST, "malformed", failure);
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> mistyped(MethodArgumentTypeMismatchException failure) {
-        metrics.refused("malformed");
-        return answers.problem(HttpStatus.BAD_REQUEST, failure.getName()
-                + " must be a whole number, or true or false where it is a choice.");
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> missing(FioMissingException failure) {
-        return refused(HttpStatus.NOT_IMPLEMENTED, "no-fio", failure);
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> full(DiskFullException failure) {
-        return refused(HttpStatus.INSUFFICIENT_STORAGE, "full", failure);
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> busy(DiskBusyException failure) {
-        return refused(HttpStatus.SERVICE_UNAVAILABLE, "busy", failure);
-    }
-
+    /** A failure of the disk, not of who reads the answer: jobs alone have to do with files. */
     @ExceptionHandler
     ResponseEntity<byte[]> failed(IOException failure) {
         LOGGER.warn("disk job failed: {}", failure.toString());
-        metrics.refused("failed");
+        refused("failed");
         return answers.problem(HttpStatus.INTERNAL_SERVER_ERROR,
-                "The disk job failed; the node's log says more.");
+                "The disk job failed; the node's log says more.", new HttpHeaders());
     }
 
-    private ResponseEntity<byte[]> refused(HttpStatus status, String reason, Exception failure) {
+    @Override
+    public void refused(String reason) {
         metrics.refused(reason);
-        return answers.problem(status, failure.getMessage());
     }
 }

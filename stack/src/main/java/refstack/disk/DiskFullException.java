@@ -2,14 +2,16 @@ package refstack.disk;
 
 import java.io.IOException;
 import java.util.Locale;
+import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 
 /** There is no room on the disk for a job; over HTTP this is status 507. */
-class DiskFullException extends RuntimeException {
+class DiskFullException extends Refusal {
 
     private static final long serialVersionUID = 1L;
 
     DiskFullException(String message) {
-        super(message);
+        super(HttpStatus.INSUFFICIENT_STORAGE, "full", message);
     }
 
     /** Whether a failure means that; Java has no exception of its own for it. */

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 
 /** Does disk jobs one at a time, in a folder of their own that is empty before and after each. */
 class DiskJobs {
@@ -53,7 +55,8 @@ class DiskJobs {
                     + properties.maxJob().toBytes() + " are allowed (refstack.disk.max-job).");
         }
         if (!locked(properties.patience())) {
-            throw new DiskBusyException();
+            throw new Refusal(HttpStatus.SERVICE_UNAVAILABLE, "busy",
+                    "Another disk job is under way in this node; they are done one at a time.");
         }
         try (Scratch scratch = Scratch.in(data)) {
             checkRoom(bytes, scratch.folder());

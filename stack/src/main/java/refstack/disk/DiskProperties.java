@@ -1,9 +1,11 @@
 package refstack.disk;
 
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * Limits of disk jobs.
@@ -14,13 +16,9 @@ import org.springframework.util.unit.DataSize;
  * @param fio      the program fio: a name on the path, or a path
  */
 @ConfigurationProperties("refstack.disk")
-record DiskProperties(@DefaultValue("2GB") DataSize maxJob, @DefaultValue("64MB") DataSize spare,
-        @DefaultValue("10s") Duration patience, @DefaultValue("fio") String fio) {
-
-    DiskProperties {
-        if (maxJob.toBytes() < 1 || spare.isNegative() || patience.isNegative()) {
-            throw new IllegalArgumentException("refstack.disk.max-job must be 1 byte or more, "
-                    + "refstack.disk.spare and refstack.disk.patience 0 or more");
-        }
-    }
+record DiskProperties(
+        @DefaultValue("2GB") @Bytes(max = Long.MAX_VALUE) DataSize maxJob,
+        @DefaultValue("64MB") @Bytes(min = 0, max = Long.MAX_VALUE) DataSize spare,
+        @DefaultValue("10s") @DurationMin Duration patience,
+        @DefaultValue("fio") String fio) {
 }

@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,7 +39,7 @@ class Fio {
     /**
      * Does a job in the folder.
      *
-     * @throws FioMissingException if there is no fio, or none that runs
+     * @throws Refusal            if there is no fio, or none that runs
      * @throws DiskFullException   if there is no room for its file
      */
     Outcome run(FioRequest asked, Scratch scratch) throws IOException {
@@ -82,8 +84,11 @@ class Fio {
                 return way;
             }
         }
-        throw new FioMissingException("This host has a fio that cannot run"
-                + (last == null ? "." : ": " + last.words()));
+        throw missing("a fio that cannot run" + (last == null ? "." : ": " + last.words()));
+    }
+
+    private static Refusal missing(String what) {
+        return new Refusal(HttpStatus.NOT_IMPLEMENTED, "no-fio", "This host has " + what);
     }
 
     private Ended start(FioRequest request, Path folder) throws IOException {
@@ -107,8 +112,8 @@ class Fio {
         try {
             process = builder.start();
         } catch (IOException e) {
-            throw new FioMissingException("This host has no fio: install the package fio, or name "
-                    + "the program with refstack.disk.fio.");
+            throw missing("no fio: install the package fio, or name the program with "
+                    + "refstack.disk.fio.");
         }
         try {
             if (!process.waitFor(request.runtimeMillis() / 1000 + GRACE_S, TimeUnit.SECONDS)) {

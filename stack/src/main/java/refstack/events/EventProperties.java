@@ -1,9 +1,11 @@
 package refstack.events;
 
 import java.time.Duration;
+import org.hibernate.validator.constraints.Range;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * Part {@code events}.
@@ -16,14 +18,7 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("refstack.events")
 record EventProperties(
         @DefaultValue("events") String queue,
-        @DefaultValue("4") int workers,
-        @DefaultValue("16KB") DataSize maxBody,
+        @DefaultValue("4") @Range(min = 0, max = 1000) int workers,
+        @DefaultValue("16KB") @Bytes DataSize maxBody,
         @DefaultValue("1s") Duration retryAfter) {
-
-    EventProperties {
-        if (workers < 0 || workers > 1000) {
-            throw new IllegalArgumentException(
-                    "refstack.events.workers must be from 0 to 1000");
-        }
-    }
 }

@@ -12,6 +12,7 @@ import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
+import refstack.answers.Refusal;
 
 /**
  * Reads an event:
@@ -41,11 +42,11 @@ final class EventReader {
     }
 
     /** The event of a body; {@code key} is its id given beside it, or null. */
-    Event read(byte[] body, String key) throws MalformedEventException {
+    Event read(byte[] body, String key) {
         Map<String, String> fields = fields(body);
         String id = fields.get("id");
         if (key != null && id != null && !key.equals(id)) {
-            throw new MalformedEventException("Idempotency-Key and id differ.");
+            throw Refusal.malformed("Idempotency-Key and id differ.");
         }
         try {
             return new Event(name("id", id == null ? key : id),
@@ -54,11 +55,11 @@ final class EventReader {
                     name("tag", fields.get("tag")), number(needed("value", fields.get("value"))),
                     time(needed("time", fields.get("time"))));
         } catch (NumberFormatException e) {
-            throw new MalformedEventException("sequence is no whole number.");
+            throw Refusal.malformed("sequence is no whole number.");
         }
     }
 
-    private Map<String, String> fields(byte[] body) throws MalformedEventException {
+    private Map<String, String> fields(byte[] body) {
         try {
             XMLStreamReader reader =
                     factory.createXMLStreamReader(new ByteArrayInputStream(body));
@@ -68,18 +69,17 @@ final class EventReader {
                 reader.close();
             }
         } catch (XMLStreamException e) {
-            throw new MalformedEventException("The body is no well-formed XML.");
+            throw Refusal.malformed("The body is no well-formed XML.");
         }
     }
 
-    private static Map<String, String> fields(XMLStreamReader reader)
-            throws XMLStreamException, MalformedEventException {
+    private static Map<String, String> fields(XMLStreamReader reader) throws XMLStreamException {
         Map<String, String> fields = new HashMap<>();
         boolean isInside = false;
         while (reader.hasNext()) {
             switch (reader.next()) {
                 case XMLStreamConstants.DTD, XMLStreamConstants.ENTITY_REFERENCE ->
-                    throw new MalformedEventException("A document type is not accepted.");
+                    throw Refusal.malformed("A document type is not accepted.");
                 case XMLStreamConstants.START_ELEMENT -> {
                     String element = reader.getLocalName();
                     if (!isInside && element.equals("event")) {
@@ -89,7 +89,7 @@ final class EventReader {
                             && !fields.containsKey(element)) {
                         fields.put(element, reader.getElementText().strip());
                     } else {
-                        throw new MalformedEventException("There is an unknown element.");
+                        throw Refusal.malformed("There is an unknown element.");
                     }
                 }
                 default -> {
@@ -100,41 +100,40 @@ final class EventReader {
         return fields;
     }
 
-    private static void attributes(XMLStreamReader reader, Map<String, String> fields)
-            throws MalformedEventException {
+    private static void attributes(XMLStreamReader reader, Map<String, String> fields) {
         for (int i = 0; i < reader.getAttributeCount(); i++) {
             String name = reader.getAttributeLocalName(i);
             if (!ATTRIBUTES.contains(name)) {
-                throw new MalformedEventException("There is an unknown attribute.");
+                throw Refusal.malformed("There is an unknown attribute.");
             }
             fields.put(name, reader.getAttributeValue(i));
         }
     }
 
-    private static String needed(String what, String text) throws MalformedEventException {
+    private static String needed(String what, String text) {
         if (text == null) {
-            throw new MalformedEventException(what + " is missing.");
+            throw Refusal.malformed(what + " is missing.");
         }
         return text;
     }
 
-    private static String name(String what, String text) throws MalformedEventException {
+    private static String name(String what, String text) {
         if (!NAME.matcher(needed(what, text)).matches()) {
-            throw new MalformedEventException(
+            throw Refusal.malformed(
                     what + " must be 1 to 200 letters, digits, '.', '_', ':', '-'.");
         }
         return text;
     }
 
-    private static BigDecimal number(String text) throws MalformedEventException {
+    private static BigDecimal number(String text) {
         if (!NUMBER.matcher(text).matches()) {
-            throw new MalformedEventException("value must be a decimal number.");
+            throw Refusal.malformed("value must be a decimal number.");
         }
         return new BigDecimal(text);
     }
 
     /** Years of four digits: what the database can store as well. */
-    private static OffsetDateTime time(String text) throws MalformedEventException {
+    private static OffsetDateTime time(String text) {
         try {
             OffsetDateTime time = OffsetDateTime.parse(text);
             if (time.getYear() >= 1 && time.getYear() <= 9999) {
@@ -143,6 +142,6 @@ final class EventReader {
         } catch (DateTimeException e) {
             // falls through to the same message
         }
-        throw new MalformedEventException("time must look like 2026-01-01T00:00:00Z.");
+        throw Refusal.malformed("time must look like 2026-01-01T00:00:00Z.");
     }
 }

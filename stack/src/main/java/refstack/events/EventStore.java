@@ -29,7 +29,7 @@ final class EventStore implements QueueHandler {
     }
 
     @Override
-    public void handle(QueuedMessage message) throws SQLException, MalformedEventException {
+    public void handle(QueuedMessage message) throws SQLException {
         Event event = reader.read(message.body(), message.id());
         (store(event) == 1 ? stored : duplicates).increment();
     }

@@ -1,6 +1,8 @@
 package refstack.local;
 
+import jakarta.validation.constraints.PositiveOrZero;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
@@ -10,14 +12,5 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param delay   after how long they do
  */
 @ConfigurationProperties("refstack.fault")
-record FaultProperties(int flights, Duration delay) {
-
-    FaultProperties {
-        if (flights < 0) {
-            throw new IllegalArgumentException("refstack.fault.flights must not be negative");
-        }
-        if (delay.toMillis() < 1) {
-            throw new IllegalArgumentException("refstack.fault.delay must be 1 ms or more");
-        }
-    }
+record FaultProperties(@PositiveOrZero int flights, @DurationMin(millis = 1) Duration delay) {
 }

@@ -4,16 +4,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import javax.sql.DataSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.core.queue.DurableQueues;
 
 /** Messages of an app node. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.MESSAGING)
+@ConditionalOnApp(Part.MESSAGING)
 class MessagingConfiguration {
 
     @Bean(destroyMethod = "close")

@@ -3,33 +3,26 @@ package refstack.messaging;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.util.Map;
+import java.time.Duration;
 import java.util.regex.Pattern;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.MissingServletRequestParameterException;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.answers.Refusal;
+import refstack.answers.Refuses;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
-import refstack.core.queue.QueueFullException;
-import refstack.core.queue.QueueUnavailableException;
 import refstack.core.queue.QueuedMessage;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Takes messages, and tells and changes how they are worked on. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.MESSAGING)
-class MessagingController {
+@ConditionalOnApp(Part.MESSAGING)
+class MessagingController implements Refuses {
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z0-9._:-]{1,200}");
 
@@ -40,12 +33,13 @@ class MessagingController {
     private final JsonAnswers answers;
 
     MessagingController(Messaging messaging, MessagingProperties properties,
-            @Value("${refstack.node.name}") String node, MeterRegistry registry, JsonMapper json) {
+            @Value("${refstack.node.name}") String node, MeterRegistry registry,
+            JsonAnswers answers) {
         this.messaging = messaging;
         this.properties = properties;
         this.node = node;
         this.registry = registry;
-        this.answers = new JsonAnswers(json, properties.retryAfter());
+        this.answers = answers;
     }
 
     @PostMapping("/messaging/messages")
@@ -54,100 +48,81 @@ class MessagingController {
             HttpServletRequest request) throws IOException {
         String target = queue.isEmpty() ? properties.workQueue() : queue;
         if (!properties.queues().contains(target)) {
-            return refused(HttpStatus.NOT_FOUND, "queue", "There is no such queue; there are "
+            throw new Refusal(HttpStatus.NOT_FOUND, "queue", "There is no such queue; there are "
                     + String.join(", ", properties.queues()) + ".");
         }
         if (!IDENTIFIER.matcher(id).matches()) {
-            return refused(HttpStatus.BAD_REQUEST, "malformed",
+            throw Refusal.malformed(
                     "id must be 1 to 200 letters, digits, '.', '_', ':', '-'.");
         }
         int most = (int) properties.maxBody().toBytes();
         byte[] body = request.getInputStream().readNBytes(most + 1);
         if (body.length > most) {
-            return refused(HttpStatus.CONTENT_TOO_LARGE, "oversized",
-                    "A message has at most " + most + " bytes.");
+            throw Refusal.oversized("A message has at most " + most + " bytes.");
         }
         messaging.send(target, new QueuedMessage(id, body));
-        return answers.of(HttpStatus.OK, Map.of("id", id, "bytes", body.length, "queued", true,
-                "queue", target, "node", node));
+        return answers.ok(new Queued(id, body.length, true, target, node));
     }
 
     @PostMapping("/messaging/fill")
     ResponseEntity<byte[]> fill(@RequestParam("count") int count, @RequestParam("bytes") int bytes,
             @RequestParam("seed") long seed,
             @RequestParam(name = "node", defaultValue = "") String wanted) {
-        if (isOther(wanted)) {
-            return misdirected();
-        }
+        check(wanted);
         if (count < 1 || count > properties.maxFill()) {
-            return refused(HttpStatus.BAD_REQUEST, "malformed",
+            throw Refusal.malformed(
                     "count must be from 1 to " + properties.maxFill() + ".");
         }
         if (bytes < 0 || bytes > properties.maxBody().toBytes()) {
-            return refused(HttpStatus.BAD_REQUEST, "malformed",
+            throw Refusal.malformed(
                     "bytes must be from 0 to " + properties.maxBody().toBytes() + ".");
         }
         messaging.fill(count, new Filling(seed, bytes));
-        return answers.of(HttpStatus.OK,
-                Map.of("count", count, "bytes", bytes, "seed", seed, "node", node));
+        return answers.ok(new Filled(count, bytes, seed, node));
     }
 
     @PostMapping("/messaging/consumers")
     ResponseEntity<byte[]> resize(@RequestParam("count") int count,
             @RequestParam(name = "node", defaultValue = "") String wanted) {
-        if (isOther(wanted)) {
-            return misdirected();
-        }
+        check(wanted);
         if (count < 0 || count > MessagingProperties.MAX_CONSUMERS) {
-            return refused(HttpStatus.BAD_REQUEST, "malformed",
+            throw Refusal.malformed(
                     "count must be from 0 to " + MessagingProperties.MAX_CONSUMERS + ".");
         }
         messaging.resize(count);
-        return answers.of(HttpStatus.OK, Map.of("consumers", count, "node", node));
+        return answers.ok(new Consuming(count, node));
     }
 
     @GetMapping("/messaging/state")
     ResponseEntity<byte[]> state(
             @RequestParam(name = "node", defaultValue = "") String wanted) {
-        if (isOther(wanted)) {
-            return misdirected();
-        }
-        return answers.of(HttpStatus.OK, messaging.state());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> full(QueueFullException failure) {
-        return refused(HttpStatus.SERVICE_UNAVAILABLE, "full", failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> unavailable(QueueUnavailableException failure) {
-        return refused(HttpStatus.SERVICE_UNAVAILABLE, "unavailable", failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> missing(MissingServletRequestParameterException failure) {
-        return refused(HttpStatus.BAD_REQUEST, "malformed",
-                failure.getParameterName() + " is missing.");
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> mistyped(MethodArgumentTypeMismatchException failure) {
-        return refused(HttpStatus.BAD_REQUEST, "malformed",
-                failure.getName() + " must be a whole number.");
+        check(wanted);
+        return answers.ok(messaging.state());
     }
 
     /** Behind a balancer the nodes are told apart by their names: the wrong one does nothing. */
-    private boolean isOther(String wanted) {
-        return !wanted.isEmpty() && !wanted.equals(node);
+    private void check(String wanted) {
+        if (!wanted.isEmpty() && !wanted.equals(node)) {
+            throw new Refusal(HttpStatus.MISDIRECTED_REQUEST, "", "This is node " + node + ".");
+        }
     }
 
-    private ResponseEntity<byte[]> misdirected() {
-        return answers.problem(HttpStatus.MISDIRECTED_REQUEST, "This is node " + node + ".");
+    private record Queued(String id, int bytes, boolean queued, String queue, String node) {
     }
 
-    private ResponseEntity<byte[]> refused(HttpStatus status, String reason, String detail) {
+    private record Filled(int count, int bytes, long seed, String node) {
+    }
+
+    private record Consuming(int consumers, String node) {
+    }
+
+    @Override
+    public void refused(String reason) {
         registry.counter("refstack.messaging.refused", "reason", reason).increment();
-        return answers.problem(status, detail);
+    }
+
+    @Override
+    public Duration retryAfter() {
+        return properties.retryAfter();
     }
 }

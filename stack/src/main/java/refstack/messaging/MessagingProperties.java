@@ -1,10 +1,14 @@
 package refstack.messaging;
 
+import jakarta.validation.constraints.NotEmpty;
+import jakarta.validation.constraints.Positive;
 import java.time.Duration;
 import java.util.Set;
+import org.hibernate.validator.constraints.Range;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * Part {@code messaging}.
@@ -17,25 +21,14 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("refstack.messaging")
 record MessagingProperties(
-        @DefaultValue("work") Set<String> queues,
-        @DefaultValue("4") int consumers,
-        @DefaultValue("2MB") DataSize maxBody,
-        @DefaultValue("1000000") int maxFill,
+        @DefaultValue("work") @NotEmpty Set<String> queues,
+        @DefaultValue("4") @Range(min = 0, max = 1000) int consumers,
+        @DefaultValue("2MB") @Bytes DataSize maxBody,
+        @DefaultValue("1000000") @Positive int maxFill,
         @DefaultValue("1s") Duration retryAfter) {
 
     /** Most consumers of a node: each has a thread and a connection. */
     static final int MAX_CONSUMERS = 1000;
-
-    MessagingProperties {
-        if (queues.isEmpty() || maxFill < 1) {
-            throw new IllegalArgumentException(
-                    "refstack.messaging.queues must name a queue, .max-fill must be 1 or more");
-        }
-        if (consumers < 0 || consumers > MAX_CONSUMERS) {
-            throw new IllegalArgumentException(
-                    "refstack.messaging.consumers must be from 0 to " + MAX_CONSUMERS);
-        }
-    }
 
     String workQueue() {
         return queues.iterator().next();

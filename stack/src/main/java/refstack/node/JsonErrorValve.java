@@ -18,7 +18,7 @@ public class JsonErrorValve extends ErrorReportValve {
         HttpStatus status = HttpStatus.resolve(code);
         String title = status == null ? "Error" : status.getReasonPhrase();
         try {
-            response.setContentType("application/json");
+            response.setContentType("application/problem+json");
             response.setCharacterEncoding("UTF-8");
             response.getReporter().write("{\"status\":" + code + ",\"title\":\"" + title
                     + "\",\"detail\":\"The request was refused before it was read.\"}");

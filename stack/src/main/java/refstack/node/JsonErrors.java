@@ -2,35 +2,30 @@ package refstack.node;
 
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.Map;
 import org.springframework.boot.webmvc.error.ErrorController;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
-import tools.jackson.databind.json.JsonMapper;
+import refstack.answers.JsonAnswers;
 
 /** Answers what no protocol answered (an unknown path) with a small JSON body, never HTML. */
 @RestController
 class JsonErrors implements ErrorController {
 
-    private final JsonMapper json;
+    private final JsonAnswers answers;
 
-    JsonErrors(JsonMapper json) {
-        this.json = json;
+    JsonErrors(JsonAnswers answers) {
+        this.answers = answers;
     }
 
     @RequestMapping("/error")
     ResponseEntity<byte[]> error(HttpServletRequest request) {
         HttpStatus status = statusOf(request);
-        Map<String, Object> body = Map.of(
-                "status", status.value(),
-                "title", status.getReasonPhrase(),
-                "detail", status.is5xxServerError() ? "An error of the server; its log says more."
-                        : "Nothing is served at this path in this way.");
-        return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON)
-                .body(json.writeValueAsBytes(body));
+        return answers.problem(status, status.is5xxServerError()
+                ? "An error of the server; its log says more."
+                : "Nothing is served at this path in this way.", new HttpHeaders());
     }
 
     private static HttpStatus statusOf(HttpServletRequest request) {

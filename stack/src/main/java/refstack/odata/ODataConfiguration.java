@@ -3,17 +3,14 @@ package refstack.odata;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.FlightBackend;
 import refstack.core.Part;
 import refstack.core.ReferenceSizes;
-import refstack.core.Role;
 
 /** The two OData services of an app node. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.ODATA)
+@ConditionalOnApp(Part.ODATA)
 class ODataConfiguration {
 
     @Bean

@@ -4,15 +4,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** What pages are made of, in app nodes that have the part. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.PAGES)
+@ConditionalOnApp(Part.PAGES)
 class PageConfiguration {
 
     @Bean

@@ -2,42 +2,32 @@ package refstack.pages;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
-import refstack.core.DocumentTransformation;
+import refstack.answers.Refusal;
+import refstack.core.ConditionalOnApp;
 import refstack.core.DocumentTransformation.Receipt;
+import refstack.core.DocumentTransformation;
 import refstack.core.Part;
-import refstack.core.RefusedDocumentException;
-import refstack.core.RefusedDocumentException.Reason;
-import refstack.core.Role;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Sessions, pages and their parts, and documents that are sent in the background. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.PAGES)
+@ConditionalOnApp(Part.PAGES)
 class PageController {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(PageController.class);
     private static final Pattern USER = Pattern.compile("[A-Za-z0-9._-]{1,32}");
     private static final MediaType HTML = new MediaType("text", "html", StandardCharsets.UTF_8);
     private static final String PART = "/pages/{page:[0-9]{1,6}}/parts/{part:[0-9]{1,6}}";
@@ -51,42 +41,40 @@ class PageController {
 
     PageController(Sessions sessions, PageQueries queries, PageProperties properties,
             ObjectProvider<DocumentTransformation> documents,
-            @Value("${refstack.node.name}") String node, JsonMapper json) {
+            @Value("${refstack.node.name}") String node, JsonAnswers answers) {
         this.sessions = sessions;
         this.queries = queries;
         this.properties = properties;
         this.documents = documents;
         this.node = node;
-        this.answers = new JsonAnswers(json);
+        this.answers = answers;
     }
 
     @PostMapping("/pages/login")
     ResponseEntity<byte[]> login(@RequestParam("user") String user, HttpServletRequest request) {
         if (!USER.matcher(user).matches()) {
-            throw new PageException(HttpStatus.BAD_REQUEST, "A user's name must have 1 to 32 "
+            throw new Refusal(HttpStatus.BAD_REQUEST, "", "A user's name must have 1 to 32 "
                     + "letters, digits, points, hyphens and underscores.");
         }
         if (!sessions.open(request, user)) {
-            throw new PageException(HttpStatus.SERVICE_UNAVAILABLE, "There are "
+            throw new Refusal(HttpStatus.SERVICE_UNAVAILABLE, "", "There are "
                     + properties.maxSessions() + " sessions, as many as there may be.");
         }
-        return answers.of(HttpStatus.OK, Map.of("user", user, "pages", properties.count(),
-                "node", node));
+        return answers.ok(new LoggedIn(user, properties.count(), node));
     }
 
     @PostMapping("/pages/logout")
     ResponseEntity<byte[]> logout(HttpServletRequest request) {
         String user = visit(request).user();
         sessions.end(request);
-        return answers.of(HttpStatus.OK, Map.of("user", user));
+        return answers.ok(new LoggedOut(user));
     }
 
     @GetMapping("/pages/{page:[0-9]{1,6}}")
     ResponseEntity<byte[]> page(@PathVariable("page") int page, HttpServletRequest request) {
         String user = visit(request).user();
         check(page, 1);
-        return answers.of(HttpStatus.OK, Map.of("page", page, "user", user,
-                "parts", PageProperties.partsOf(page)));
+        return answers.ok(new Page(page, user, PageProperties.partsOf(page)));
     }
 
     @GetMapping(PART + "/query")
@@ -96,15 +84,9 @@ class PageController {
         check(page, part);
         Result result = queries.run(visit.user(), page, part);
         visit.keep(result);
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("page", page);
-        body.put("part", part);
-        body.put("user", visit.user());
-        body.put("title", Query.of(page, part).title());
-        body.put("columns", Query.of(page, part).columns());
-        body.put("count", result.rows().size());
-        body.put("rows", result.rows());
-        return answers.of(HttpStatus.OK, body);
+        Query about = Query.of(page, part);
+        return answers.ok(new Queried(page, part, visit.user(), about.title(), about.columns(),
+                result.rows().size(), result.rows()));
     }
 
     @GetMapping(PART + "/display")
@@ -130,25 +112,19 @@ class PageController {
             throws IOException {
         DocumentTransformation transformation = documents.getIfAvailable();
         if (transformation == null) {
-            throw new PageException(HttpStatus.NOT_FOUND,
+            throw new Refusal(HttpStatus.NOT_FOUND, "",
                     "This node takes no documents: it lacks the part xml.");
         }
         byte[] body = request.getInputStream().readNBytes(transformation.maxBytes() + 1);
         Receipt receipt = transformation.accept(id, "xslt", body);
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("id", receipt.id());
-        answer.put("rows", receipt.rows());
-        answer.put("total", receipt.total());
-        answer.put("sha256", receipt.sha256());
-        answer.put("stored", receipt.stored());
-        answer.put("node", node);
-        return answers.of(HttpStatus.OK, answer);
+        return answers.ok(new Taken(receipt.id(), receipt.rows(), receipt.total(),
+                receipt.sha256(), receipt.stored(), node));
     }
 
     private Sessions.Visit visit(HttpServletRequest request) {
         Sessions.Visit visit = sessions.visit(request);
         if (visit == null) {
-            throw new PageException(HttpStatus.UNAUTHORIZED,
+            throw new Refusal(HttpStatus.UNAUTHORIZED, "",
                     "There is no session; POST /pages/login?user=... opens one.");
         }
         return visit;
@@ -157,7 +133,7 @@ class PageController {
     private void check(int page, int part) {
         if (page < 1 || page > properties.count() || part < 1
                 || part > PageProperties.partsOf(page)) {
-            throw new PageException(HttpStatus.NOT_FOUND, "There are pages 1 to "
+            throw new Refusal(HttpStatus.NOT_FOUND, "", "There are pages 1 to "
                     + properties.count() + "; odd ones have 5 parts, even ones 4.");
         }
     }
@@ -166,31 +142,26 @@ class PageController {
         check(page, part);
         Result result = visit.result(page, part);
         if (result == null) {
-            throw new PageException(HttpStatus.CONFLICT,
+            throw new Refusal(HttpStatus.CONFLICT, "",
                     "The session has no result of this part; ask for its query first.");
         }
         return result;
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> refused(PageException failure) {
-        return answers.problem(failure.status(), failure.getMessage());
+    private record LoggedIn(String user, int pages, String node) {
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> refused(RefusedDocumentException failure) {
-        return answers.problem(failure.reason() == Reason.SIZE ? HttpStatus.CONTENT_TOO_LARGE
-                : HttpStatus.BAD_REQUEST, failure.getMessage());
+    private record LoggedOut(String user) {
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> malformed(IllegalArgumentException failure) {
-        return answers.problem(HttpStatus.BAD_REQUEST, failure.getMessage());
+    private record Page(int page, String user, int parts) {
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> unavailable(DataAccessException failure) {
-        LOGGER.warn("page not served: {}", failure.getMostSpecificCause().getMessage());
-        return answers.problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
+    private record Queried(int page, int part, String user, String title, List<String> columns,
+            int count, List<List<Object>> rows) {
+    }
+
+    private record Taken(String id, int rows, BigDecimal total, String sha256, boolean stored,
+            String node) {
     }
 }

@@ -1,9 +1,12 @@
 package refstack.pages;
 
+import jakarta.validation.constraints.Positive;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * Pages and sessions.
@@ -16,25 +19,11 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("refstack.pages")
 record PageProperties(
-        @DefaultValue("10") int count,
-        @DefaultValue("25") int rows,
-        @DefaultValue("8KB") DataSize chart,
-        @DefaultValue("30m") Duration sessionTimeout,
-        @DefaultValue("10000") int maxSessions) {
-
-    private static final int SMALLEST_CHART = 32;
-    private static final int LARGEST_CHART = 1 << 24;
-
-    PageProperties {
-        if (sessionTimeout.toSeconds() < 1) {
-            throw new IllegalArgumentException(
-                    "refstack.pages.session-timeout must be 1s or more");
-        }
-        if (chart.toBytes() < SMALLEST_CHART || chart.toBytes() > LARGEST_CHART) {
-            throw new IllegalArgumentException(
-                    "refstack.pages.chart must be from 32 bytes to 16 MB");
-        }
-    }
+        @DefaultValue("10") @Positive int count,
+        @DefaultValue("25") @Positive int rows,
+        @DefaultValue("8KB") @Bytes(min = 32, max = 1 << 24) DataSize chart,
+        @DefaultValue("30m") @DurationMin(seconds = 1) Duration sessionTimeout,
+        @DefaultValue("10000") @Positive int maxSessions) {
 
     /** Parts of a page. */
     static int partsOf(int page) {

@@ -1,7 +1,6 @@
 package refstack.remote;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +15,8 @@ import refstack.core.Flight;
 import refstack.core.FlightBackend;
 import refstack.core.FlightKey;
 import refstack.core.FlightSummary;
+import refstack.transport.CallFailure;
+import refstack.transport.Http;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,7 +32,7 @@ class RemoteBackend implements FlightBackend {
 
     RemoteBackend(CloseableHttpClient client, URI url, JsonMapper json) {
         this.client = client;
-        this.root = url.toString().replaceAll("/+$", "") + "/backend/flights";
+        this.root = Http.at(url, "/backend/flights").toString();
         this.json = json;
         this.listType = json.getTypeFactory()
                 .constructCollectionType(List.class, FlightSummary.class);
@@ -53,10 +54,8 @@ class RemoteBackend implements FlightBackend {
     private <T> Optional<T> get(String url, JavaType type) {
         try {
             return client.execute(new HttpGet(url), response -> read(response, type));
-        } catch (InterruptedIOException e) {
-            throw new BackendTimeoutException("The back end did not answer in time.", e);
         } catch (IOException | JacksonException e) {
-            throw new BackendUnavailableException("The back end cannot be reached.", e);
+            throw CallFailure.of("The back end", e);
         }
     }
 

@@ -1,5 +1,6 @@
 package refstack.remote;
 
+import jakarta.validation.constraints.Positive;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
@@ -12,6 +13,6 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param responseTimeout longest wait for data of the answer
  */
 @ConfigurationProperties("refstack.remote")
-record RemoteProperties(int maxConnections, Duration connectTimeout, Duration acquireTimeout,
-        Duration responseTimeout) {
+record RemoteProperties(@Positive int maxConnections, Duration connectTimeout,
+        Duration acquireTimeout, Duration responseTimeout) {
 }

@@ -14,21 +14,18 @@ import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.stereotype.Component;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Flight;
 import refstack.core.FlightBackend;
 import refstack.core.FlightKey;
 import refstack.core.FlightSummary;
 import refstack.core.Part;
 import refstack.core.ReferenceSizes;
-import refstack.core.Role;
 
 /** The list of flights and the detail of each. */
 @Path("flights")
 @Component
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.REST)
+@ConditionalOnApp(Part.REST)
 public class FlightResource {
 
     private final FlightBackend backend;

@@ -5,16 +5,13 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.server.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The Jersey application of an app node. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.REST)
+@ConditionalOnApp(Part.REST)
 class RestConfiguration {
 
     /** Everything is named here; Jersey is told not to look for more on the class path. */

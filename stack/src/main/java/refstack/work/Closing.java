@@ -73,24 +73,21 @@ final class Closing {
         }
     }
 
+    record Closed(int accounts, long items, int balances, int transactions, BigDecimal total) {
+    }
+
     /** Closes so many accounts; 0: all. */
-    Map<String, Object> run(int most) throws SQLException {
+    Closed run(int most) throws SQLException {
         List<Integer> accounts = new ArrayList<>();
         database.read(ACCOUNTS, row -> accounts.add(row.getInt(1)),
                 most == 0 ? Integer.MAX_VALUE : most);
         if (accounts.isEmpty()) {
-            throw WorkException.noLedger();
+            throw Ledger.missing();
         }
         for (int from = 0; from < accounts.size(); from += chunk) {
             close(accounts.subList(from, Math.min(from + chunk, accounts.size())));
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("accounts", accounts.size());
-        answer.put("items", items);
-        answer.put("balances", balances);
-        answer.put("transactions", transactions);
-        answer.put("total", total);
-        return answer;
+        return new Closed(accounts.size(), items, balances, transactions, total);
     }
 
     private void close(List<Integer> accounts) throws SQLException {

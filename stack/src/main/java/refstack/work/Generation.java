@@ -3,8 +3,6 @@ package refstack.work;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.ByteBuffer;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.zip.CRC32C;
 import javax.xml.XMLConstants;
 import javax.xml.transform.Templates;
@@ -20,6 +18,9 @@ import javax.xml.transform.stream.StreamSource;
  */
 final class Generation {
 
+    record Generated(int programs, long seed, long sourceBytes, String checksum) {
+    }
+
     private Generation() {
     }
 
@@ -28,7 +29,7 @@ final class Generation {
      *
      * @throws IllegalStateException if a program does not compute what it should
      */
-    static Map<String, Object> run(int programs, long seed) {
+    static Generated run(int programs, long seed) {
         String document = Program.document();
         CRC32C checksum = new CRC32C();
         long bytes = 0;
@@ -43,12 +44,7 @@ final class Generation {
             }
             checksum.update(ByteBuffer.allocate(Long.BYTES).putLong(0, result));
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("programs", programs);
-        answer.put("seed", seed);
-        answer.put("sourceBytes", bytes);
-        answer.put("checksum", "%08x".formatted(checksum.getValue()));
-        return answer;
+        return new Generated(programs, seed, bytes, "%08x".formatted(checksum.getValue()));
     }
 
     private static Templates compiled(String source) {

@@ -3,6 +3,8 @@ package refstack.work;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 
 /**
  * How large the ledger is, and which part of it a number chooses. Read once: a ledger does not
@@ -24,6 +26,12 @@ record Ledger(List<Group> groups, int documents) {
     record Group(int id, int first, int last) {
     }
 
+    /** The node has the part, but its database lacks what the part works on. */
+    static Refusal missing() {
+        return new Refusal(HttpStatus.CONFLICT, "ledger", "The database has no ledger: it was "
+                + "loaded without one (LoadMain --ledger).");
+    }
+
     static Ledger read(MeasuredDatabase database) throws SQLException {
         List<Group> groups = new ArrayList<>();
         database.read(GROUPS,
@@ -31,7 +39,7 @@ record Ledger(List<Group> groups, int documents) {
         int[] documents = new int[1];
         database.read(DOCUMENTS, row -> documents[0] = row.getInt(1));
         if (groups.isEmpty() || documents[0] == 0) {
-            throw WorkException.noLedger();
+            throw missing();
         }
         return new Ledger(List.copyOf(groups), documents[0]);
     }
@@ -42,7 +50,7 @@ record Ledger(List<Group> groups, int documents) {
             return new Group(0, groups.get(0).first(), groups.get(groups.size() - 1).last());
         }
         if (id < 0 || id > groups.size()) {
-            throw WorkException.malformed(
+            throw Refusal.malformed(
                     "group must be from 1 to " + groups.size() + ", or 0 for all.");
         }
         return groups.get(id - 1);
@@ -51,7 +59,7 @@ record Ledger(List<Group> groups, int documents) {
     /** Checks a period that was asked for. */
     static int period(int period) {
         if (period < 1 || period > PERIODS) {
-            throw WorkException.malformed("period must be from 1 to " + PERIODS + ".");
+            throw Refusal.malformed("period must be from 1 to " + PERIODS + ".");
         }
         return period;
     }

@@ -4,6 +4,7 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import refstack.answers.Refusal;
 
 /** All pairs, by name. */
 final class Pairs {
@@ -26,25 +27,21 @@ final class Pairs {
     /** A variant of a pair as a piece of work; raises if there is no such pair or variant. */
     Work work(String pair, String variant) {
         if (!pairs.containsKey(pair) || !VARIANTS.contains(variant)) {
-            throw WorkException.unknown("There are the pairs " + String.join(", ", pairs.keySet())
+            throw Refusal.unknown("There are the pairs " + String.join(", ", pairs.keySet())
                     + ", each " + String.join(" and ", VARIANTS) + ".");
         }
         return Work.dialogue(pair + "-" + variant);
     }
 
+    record Done(String pair, String variant, int key, String result, long rows, long statements) {
+    }
+
     /** Runs one variant of a pair, both of which must be there. */
-    Map<String, Object> run(String pair, String variant, MeasuredDatabase database, int key)
+    Done run(String pair, String variant, MeasuredDatabase database, int key)
             throws SQLException {
         Pair one = pairs.get(pair);
         String result = variant.equals(NAIVE) ? one.naive(database, key)
                 : one.better(database, key);
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("pair", pair);
-        answer.put("variant", variant);
-        answer.put("key", key);
-        answer.put("result", result);
-        answer.put("rows", database.rows());
-        answer.put("statements", database.statements());
-        return answer;
+        return new Done(pair, variant, key, result, database.rows(), database.statements());
     }
 }

@@ -3,9 +3,8 @@ package refstack.work;
 import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import refstack.answers.Refusal;
 import refstack.work.Ledger.Group;
 
 /**
@@ -38,11 +37,28 @@ final class Report {
             where i.account between ? and ?
             order by i.account, i.document, i.line""";
 
+    private static final List<String> BALANCE =
+            List.of("account", "name", "period", "items", "debit", "credit", "balance");
+    private static final List<String> ITEM =
+            List.of("account", "document", "line", "postedOn", "kind", "amount", "text");
+
+    record Summary(int group, long items, BigDecimal total, List<String> columns,
+            List<List<Object>> balances) {
+    }
+
+    record Items(int group, int period, int page, long count, BigDecimal total,
+            List<String> columns, List<List<Object>> items) {
+    }
+
+    record Printed(int group, long count, BigDecimal total, int pages, int bytes, String checksum,
+            String firstPage) {
+    }
+
     private Report() {
     }
 
     /** The first stage. */
-    static Map<String, Object> summary(MeasuredDatabase database, Group group)
+    static Summary summary(MeasuredDatabase database, Group group)
             throws SQLException {
         List<List<Object>> balances = new ArrayList<>();
         long[] items = new long[1];
@@ -53,43 +69,31 @@ final class Report {
             balances.add(List.of(row.getInt(1), row.getString(2), row.getInt(3), row.getLong(4),
                     row.getBigDecimal(5), row.getBigDecimal(6), row.getBigDecimal(7)));
         }, group.first(), group.last());
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("group", group.id());
-        answer.put("items", items[0]);
-        answer.put("total", total[0]);
-        answer.put("columns",
-                List.of("account", "name", "period", "items", "debit", "credit", "balance"));
-        answer.put("balances", balances);
-        return answer;
+        return new Summary(group.id(), items[0], total[0], BALANCE, balances);
     }
 
     /** The second stage: one page of the items of a period, and how many there are. */
-    static Map<String, Object> items(MeasuredDatabase database, Group group, int period, int page,
+    static Items items(MeasuredDatabase database, Group group, int period, int page,
             int rows) throws SQLException {
         if (page < 1 || page > 1 << 20 || rows < 1 || rows > MAX_PAGE_ROWS) {
-            throw WorkException.malformed("page must be 1 or more, and rows from 1 to "
+            throw Refusal.malformed("page must be 1 or more, and rows from 1 to "
                     + MAX_PAGE_ROWS + ".");
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("group", group.id());
-        answer.put("period", Ledger.period(period));
-        answer.put("page", page);
+        long[] count = new long[1];
+        BigDecimal[] total = new BigDecimal[1];
         database.read(COUNT, row -> {
-            answer.put("count", row.getLong(1));
-            answer.put("total", row.getBigDecimal(2));
-        }, group.first(), group.last(), period);
+            count[0] = row.getLong(1);
+            total[0] = row.getBigDecimal(2);
+        }, group.first(), group.last(), Ledger.period(period));
         List<List<Object>> items = new ArrayList<>();
         database.read(ITEMS, row -> items.add(List.of(row.getInt(1), row.getInt(2), row.getInt(3),
                 row.getString(4), row.getString(5), row.getBigDecimal(6), row.getString(7))),
                 group.first(), group.last(), period, (page - 1) * rows, rows);
-        answer.put("columns",
-                List.of("account", "document", "line", "postedOn", "kind", "amount", "text"));
-        answer.put("items", items);
-        return answer;
+        return new Items(group.id(), period, page, count[0], total[0], ITEM, items);
     }
 
     /** The third stage: every item in the list; the answer has its first page and its sum. */
-    static Map<String, Object> all(MeasuredDatabase database, Group group) throws SQLException {
+    static Printed all(MeasuredDatabase database, Group group) throws SQLException {
         PrintedList list = new PrintedList();
         database.begin();
         database.read(ALL, row -> list.add(row.getInt(1), row.getString(2), row.getInt(3),
@@ -97,14 +101,7 @@ final class Report {
                 row.getInt(8), row.getString(9)), group.first(), group.last());
         database.commit();
         list.end();
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("group", group.id());
-        answer.put("count", list.items());
-        answer.put("total", list.total());
-        answer.put("pages", list.pages());
-        answer.put("bytes", list.bytes());
-        answer.put("checksum", list.checksum());
-        answer.put("firstPage", list.firstPage());
-        return answer;
+        return new Printed(group.id(), list.items(), list.total(), list.pages(), list.bytes(),
+                list.checksum(), list.firstPage());
     }
 }

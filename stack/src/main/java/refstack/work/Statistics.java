@@ -13,16 +13,19 @@ final class Statistics {
     private static final String FOUND =
             "select relname, reltuples::bigint from pg_class where relname = any(?) order by 1";
 
+    record Sampled(Map<String, Long> tables) {
+    }
+
     private Statistics() {
     }
 
-    static Map<String, Object> run(MeasuredDatabase database) throws SQLException {
+    static Sampled run(MeasuredDatabase database) throws SQLException {
         for (String table : TABLES) {
             database.run("analyze " + table);
         }
-        Map<String, Object> rows = new LinkedHashMap<>();
+        Map<String, Long> rows = new LinkedHashMap<>();
         database.read(FOUND, row -> rows.put(row.getString(1), row.getLong(2)),
                 (Object) TABLES.toArray(String[]::new));
-        return Map.of("tables", rows);
+        return new Sampled(rows);
     }
 }

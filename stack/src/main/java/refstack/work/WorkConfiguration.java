@@ -6,15 +6,12 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** What work is made of, in app nodes that have the part. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.WORK)
+@ConditionalOnApp(Part.WORK)
 class WorkConfiguration {
 
     @Bean

@@ -1,34 +1,25 @@
 package refstack.work;
 
 import java.sql.SQLException;
-import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
-import refstack.answers.JsonAnswers;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.answers.Refusal;
+import refstack.answers.Refuses;
+import refstack.core.ConditionalOnApp;
 import refstack.core.Part;
-import refstack.core.Role;
 import refstack.work.WorkPlace.Done;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Dialogue work by GET, jobs by POST; each answer tells its time by {@code Server-Timing}. */
 @RestController
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.WORK)
-class WorkController {
+@ConditionalOnApp(Part.WORK)
+class WorkController implements Refuses {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(WorkController.class);
     private static final String SERVER_TIMING = "Server-Timing";
     /** What PostgreSQL says where a table is missing. */
     private static final String UNDEFINED_TABLE = "42P01";
@@ -38,7 +29,6 @@ class WorkController {
     private final Pairs pairs;
     private final WorkProperties properties;
     private final JsonMapper json;
-    private final JsonAnswers answers;
 
     WorkController(WorkPlace place, LedgerShape shape, Pairs pairs, WorkProperties properties,
             JsonMapper json) {
@@ -47,14 +37,13 @@ class WorkController {
         this.pairs = pairs;
         this.properties = properties;
         this.json = json;
-        this.answers = new JsonAnswers(json);
     }
 
     /** A piece of work whose answer is still to be written down. */
     @FunctionalInterface
     private interface Answer {
 
-        Map<String, Object> of(MeasuredDatabase database) throws SQLException;
+        Record of(MeasuredDatabase database) throws SQLException;
     }
 
     @GetMapping("/ledger/count")
@@ -99,7 +88,7 @@ class WorkController {
             @RequestParam(name = "key", defaultValue = "0") int key) throws SQLException {
         Work work = pairs.work(pair, variant);
         if (key < 0) {
-            throw WorkException.malformed("key must be 0 or more.");
+            throw Refusal.malformed("key must be 0 or more.");
         }
         return done(work, database -> pairs.run(pair, variant, database, key));
     }
@@ -108,7 +97,7 @@ class WorkController {
     ResponseEntity<byte[]> generation(@RequestParam("programs") int programs,
             @RequestParam(name = "seed", defaultValue = "1") long seed) throws SQLException {
         if (programs < 1 || programs > properties.maxPrograms()) {
-            throw WorkException.malformed(
+            throw Refusal.malformed(
                     "programs must be from 1 to " + properties.maxPrograms() + ".");
         }
         return done(Work.GENERATION, database -> Generation.run(programs, seed));
@@ -124,39 +113,27 @@ class WorkController {
             @RequestParam(name = "accounts", defaultValue = "0") int accounts)
             throws SQLException {
         if (accounts < 0) {
-            throw WorkException.malformed("accounts must be 1 or more, or 0 for all.");
+            throw Refusal.malformed("accounts must be 1 or more, or 0 for all.");
         }
         return done(Work.CLOSING, database ->
                 new Closing(database, properties.chunkAccounts()).run(accounts));
     }
 
     private ResponseEntity<byte[]> done(Work work, Answer answer) throws SQLException {
-        Done done = place.run(work, database -> json.writeValueAsBytes(answer.of(database)));
-        return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON)
-                .header(SERVER_TIMING, done.serverTiming()).body(done.body());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> refused(WorkException failure) {
-        return problem(failure.status(), failure.getMessage());
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> malformed(MethodArgumentTypeMismatchException failure) {
-        return problem(HttpStatus.BAD_REQUEST, failure.getName() + " must be a whole number.");
-    }
-
-    @ExceptionHandler
-    ResponseEntity<byte[]> failed(SQLException failure) {
-        if (UNDEFINED_TABLE.equals(failure.getSQLState())) {
-            return refused(WorkException.noLedger());
+        try {
+            Done done = place.run(work, database -> json.writeValueAsBytes(answer.of(database)));
+            return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON)
+                    .header(SERVER_TIMING, done.serverTiming()).body(done.body());
+        } catch (SQLException e) {
+            if (UNDEFINED_TABLE.equals(e.getSQLState())) {
+                throw Ledger.missing();
+            }
+            throw e;
         }
-        LOGGER.warn("work not done: {}", failure.getMessage());
-        return problem(HttpStatus.SERVICE_UNAVAILABLE, "The database did not answer.");
     }
 
-    private ResponseEntity<byte[]> problem(HttpStatus status, String detail) {
-        place.refused(status);
-        return answers.problem(status, detail);
+    @Override
+    public void refused(String reason) {
+        place.refused(reason);
     }
 }

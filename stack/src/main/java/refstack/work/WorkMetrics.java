@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.springframework.http.HttpStatus;
 
 /** The series {@code refstack_work_*}. */
 class WorkMetrics {
@@ -59,13 +58,7 @@ class WorkMetrics {
     }
 
     /** Counts a request that was not served. */
-    void refused(HttpStatus status) {
-        String reason = switch (status) {
-            case BAD_REQUEST -> "malformed";
-            case NOT_FOUND -> "unknown";
-            case CONFLICT -> "ledger";
-            default -> "unavailable";
-        };
+    void refused(String reason) {
         registry.counter("refstack.work.refused", "reason", reason).increment();
     }
 }

@@ -3,7 +3,6 @@ package refstack.work;
 import java.sql.SQLException;
 import java.util.Locale;
 import javax.sql.DataSource;
-import org.springframework.http.HttpStatus;
 
 /** Where pieces of work are done: takes their time, in all and in the database, and counts it. */
 final class WorkPlace {
@@ -55,7 +54,7 @@ final class WorkPlace {
         return new Done(body, nanos, database.nanos());
     }
 
-    void refused(HttpStatus status) {
-        metrics.refused(status);
+    void refused(String reason) {
+        metrics.refused(reason);
     }
 }

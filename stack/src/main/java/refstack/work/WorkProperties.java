@@ -1,5 +1,6 @@
 package refstack.work;
 
+import jakarta.validation.constraints.Positive;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -12,7 +13,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("refstack.work")
 record WorkProperties(
-        @DefaultValue("1000") int fetchRows,
-        @DefaultValue("25") int chunkAccounts,
-        @DefaultValue("100000") int maxPrograms) {
+        @DefaultValue("1000") @Positive int fetchRows,
+        @DefaultValue("25") @Positive int chunkAccounts,
+        @DefaultValue("100000") @Positive int maxPrograms) {
 }

@@ -5,16 +5,13 @@ import java.util.List;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import refstack.core.ConditionalOnPart;
-import refstack.core.ConditionalOnRole;
+import refstack.core.ConditionalOnApp;
 import refstack.core.DocumentTransformation;
 import refstack.core.Part;
-import refstack.core.Role;
 
 /** Everything of this package, in app nodes that have the part. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnRole(Role.APP)
-@ConditionalOnPart(Part.XML)
+@ConditionalOnApp(Part.XML)
 class XmlConfiguration {
 
     @Bean

@@ -1,8 +1,10 @@
 package refstack.xml;
 
+import jakarta.validation.constraints.Positive;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
+import refstack.core.Bytes;
 
 /**
  * What a document may be.
@@ -11,12 +13,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxDepth deepest nesting of its elements
  */
 @ConfigurationProperties("refstack.xml")
-record XmlProperties(@DefaultValue("4MB") DataSize maxBody, @DefaultValue("32") int maxDepth) {
-
-    XmlProperties {
-        if (maxBody.toBytes() < 1 || maxBody.toBytes() > 1 << 30) {
-            throw new IllegalArgumentException(
-                    "refstack.xml.max-body must be from 1 byte to 1 GB");
-        }
-    }
+record XmlProperties(
+        @DefaultValue("4MB") @Bytes DataSize maxBody,
+        @DefaultValue("32") @Positive int maxDepth) {
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import refstack.core.BackendTimeoutException;
+import refstack.transport.RpcEndpoint;
 
 /** Pools that are full turn calls away; calls that wait too long are given up. */
 class PoolsTest {
@@ -82,9 +83,10 @@ class PoolsTest {
 
     @Test
     void aFullPoolOfTheRemoteReceiverIsToldAsThat() throws InterruptedException {
-        try (RpcReceiver server = new RpcReceiver(receiver, pool, "127.0.0.1", 0, 1000);
+        try (RpcEndpoint server = new RpcReceiver(receiver, pool).at("127.0.0.1", 0, 1000);
                 RpcBinding binding = new RpcBinding(new ReceiverAddress(() -> URI.create("x:/"),
                         () -> "127.0.0.1:" + server.port()), Duration.ofSeconds(10))) {
+            server.start();
             assertThat(binding.call(PAYLOAD).pool()).isEqualTo("p");
             CountDownLatch begun = new CountDownLatch(1);
             pool.execute(() -> {

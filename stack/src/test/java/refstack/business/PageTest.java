@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.http.HttpStatus;
+import refstack.answers.Refusal;
 
 /** What pages are made of. */
 class PageTest {
@@ -57,7 +58,7 @@ class PageTest {
     @ParameterizedTest
     @CsvSource({"A", "A%", "A_", "'Ä b'", "A\\b"})
     void aPrefixIsPlain(String text) {
-        assertThatThrownBy(() -> Prefix.of(text)).isInstanceOf(BusinessException.class);
+        assertThatThrownBy(() -> Prefix.of(text)).isInstanceOf(Refusal.class);
     }
 
     @Test

@@ -31,6 +31,7 @@ import org.springframework.util.unit.DataSize;
 import refstack.TestDatabase;
 import refstack.core.BackendTimeoutException;
 import refstack.core.BackendUnavailableException;
+import refstack.transport.RpcEndpoint;
 
 /** Transactions that break off at every point, over a real connection to a real database. */
 class TransactionsTest {
@@ -44,7 +45,7 @@ class TransactionsTest {
     private static ExecutorService ends;
     private static HikariDataSource database;
     private static Branches branches;
-    private static RpcServer server;
+    private static RpcEndpoint server;
     private static Transactions transactions;
 
     @BeforeAll
@@ -59,7 +60,7 @@ class TransactionsTest {
         branches = new Branches(database, system, Duration.ofSeconds(60), METERS);
         server = new RpcServer(system, branches, new Logins(PROPERTIES, METERS).over("rpc"),
                 new InetSocketAddress("127.0.0.1", 0), port -> { }, PROPERTIES.maxFrame(),
-                new RpcServer.Threads(threads, ends), METERS);
+                new RpcServer.Threads(threads, ends), METERS).endpoint();
         server.start();
         transactions = new Transactions("node", Path.of("target", "connector-test")
                 .toAbsolutePath(), connection(), METERS);

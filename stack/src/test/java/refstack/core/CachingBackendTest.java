@@ -17,7 +17,7 @@ class CachingBackendTest {
     private static final FlightKey FAILING = key("0019");
 
     private final List<Object> calls = new ArrayList<>();
-    private final FlightBackend cache = new BackendProperties(null, true)
+    private final FlightBackend cache = new BackendProperties("", "", true)
             .decorate(new Origin());
 
     @Test
@@ -39,7 +39,7 @@ class CachingBackendTest {
     @Test
     void isNotThereUnlessConfigured() {
         FlightBackend origin = new Origin();
-        assertThat(new BackendProperties(null, false).decorate(origin)).isSameAs(origin);
+        assertThat(new BackendProperties("", "", false).decorate(origin)).isSameAs(origin);
     }
 
     private static FlightKey key(String connid) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import refstack.answers.Refusal;
 import tools.jackson.databind.json.JsonMapper;
 
 /** How fio is asked, and what is made of its answers, with programs that stand in for it. */
@@ -76,7 +77,7 @@ class FioTest {
     @Test
     void aFioThatCannotRunIsNone() {
         assertThatThrownBy(() -> run(standIn("*", "shmget: Function not implemented")))
-                .isInstanceOf(FioMissingException.class).hasMessageContaining("shmget");
+                .isInstanceOf(Refusal.class).hasMessageContaining("shmget");
     }
 
     @Test

@@ -1,5 +1,7 @@
 package refstack.broker.client;
 
+import jakarta.validation.constraints.Pattern;
+import jakarta.validation.constraints.Positive;
 import java.time.Duration;
 import java.util.Map;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -21,18 +23,16 @@ import refstack.broker.BrokerSettings;
  */
 @ConfigurationProperties("refstack.broker")
 record BrokerProperties(
-        @DefaultValue("") String url,
+        @DefaultValue("") @Pattern(regexp = "\\s*(tcp://[A-Za-z0-9.-]+:[0-9]{1,5}\\s*)?",
+                message = "must look like tcp://127.0.0.1:61616, or be empty") String url,
         @DefaultValue Map<String, String> embedded,
-        @DefaultValue("20") int senders,
+        @DefaultValue("20") @Positive int senders,
         @DefaultValue("2s") Duration senderTimeout,
         @DefaultValue("10s") Duration callTimeout,
         @DefaultValue("64KB") DataSize consumerWindow,
         @DefaultValue("200ms") Duration retryDelay) {
 
     BrokerProperties {
-        if (senders < 1) {
-            throw new IllegalArgumentException("refstack.broker.senders must be 1 or more");
-        }
         BrokerSettings.of(embedded);
     }
 }
