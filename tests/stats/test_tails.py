@@ -58,5 +58,5 @@ def test_a_bootstrap_says_no_more_than_its_resamples():
 )
 def test_what_has_no_interval_has_no_tails(a, b, edge):
     """Too few replicates, a value of zero, an edge of zero."""
-    with pytest.raises(ValueError, match="replicates|edge"):
+    with pytest.raises(ValueError, match=r"replicates|edge"):
         ratio_tails(a, b, edge)

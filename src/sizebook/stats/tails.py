@@ -47,8 +47,8 @@ def ratio_tails(
     The ratio and its interval are those of ``ratio_interval``. Exact for Student's and Welch's t;
     from ``BOOTSTRAP_FROM`` replicates on, where the ends are quantiles of resamples, they are
     searched, and no smaller than one part in ``RESAMPLES``. Replicates that do not vary give 0 on
-    the side of the edge where they lie, on both where they lie on it. ValueError for an edge that is not positive, fewer than two
-    replicates, and for a value that has no ratio.
+    the side of the edge where they lie, on both where they lie on it. ValueError for an edge
+    that is not positive, fewer than two replicates, and for a value that has no ratio.
     """
     if not (edge > 0 and math.isfinite(edge)):
         raise ValueError(f"edge {edge}; expected above 0")
