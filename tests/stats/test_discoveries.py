@@ -85,7 +85,7 @@ def claim(random, right):
 
 @pytest.mark.parametrize("chapters", [60, 6])
 def test_wrong_verdicts_among_those_that_count_are_at_most_five_in_a_hundred(chapters):
-    """Books of 60 claims, effects and claims at the edge, alone or ten with one treatment shared."""
+    """Books of 60 claims, effects and others at the edge, alone or ten with a treatment shared."""
     random = np.random.default_rng(11)
     shares, wrong, expected = [], [], []
     for _ in range(150):

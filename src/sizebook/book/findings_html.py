@@ -69,7 +69,7 @@ def _row(row: LedgerRow, link: Link) -> str:
     return (
         f"<tr data-verdict='{escape(row.state)}'>"
         f"<th scope='row'>{statement}<span class='sb-ledger-id'>{about}</span></th>"
-        f"<td>{escape(ratio)}</td><td>{escape(measured)}{render_size(found)}</td>"
+        f"<td>{escape(ratio)}</td><td>{escape(measured)}{render_size(row)}</td>"
         f"<td>{render_badge(row.state)}</td></tr>"
     )
 

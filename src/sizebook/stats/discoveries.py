@@ -54,7 +54,7 @@ class Discoveries:
     """Verdicts before false discoveries were limited."""
     expected_wrong: float
     """Wrong verdicts to be expected among those that count, at most: the sum of the error rates of
-    all tests. It holds however the claims depend on each other."""
+    all tests, but no more than there are. It holds however the claims depend on each other."""
 
     @property
     def tested(self) -> int:
@@ -76,12 +76,8 @@ def discover(claims: Sequence[PutToTest], rate: float = FALSE_DISCOVERY_RATE) ->
     if not 0 < rate < 1:
         raise ValueError(f"false discovery rate {rate}; expected between 0 and 1")
     values = sorted(claim.p for claim in claims if claim.p is not None)
-    passing = [k for k, p in enumerate(values, 1) if p <= rate * k / len(claims)]
-    limit = rate * passing[-1] / len(claims) if passing else 0.0
-    return Discoveries(
-        counts=tuple(bool(passing) and claim.p is not None and claim.p <= limit
-                     for claim in claims),
-        limit=limit,
-        decided=len(values),
-        expected_wrong=math.fsum(claim.error_rate for claim in claims) if passing else 0.0,
-    )  # fmt: skip
+    passing = [k for k, p in enumerate(values, 1) if p <= rate * (k / len(claims))]
+    limit = rate * (passing[-1] / len(claims)) if passing else 0.0
+    counts = tuple(bool(passing) and claim.p is not None and claim.p <= limit for claim in claims)
+    expected = min(math.fsum(claim.error_rate for claim in claims), sum(counts))
+    return Discoveries(counts, limit, len(values), float(expected))
