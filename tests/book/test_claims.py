@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.claims import count_states, faults, in_question, read_ledger
+from sizebook.book.ledger_html import render_ledger
 from sizebook.book.site import build_site, list_pages
 from sizebook.cli.main import app
 from sizebook.model.errors import UserError
@@ -51,7 +52,12 @@ def states_of(root: Path) -> dict[str, str]:
 
 
 def ask(root: Path, *flags: str) -> Any:
-    """Return what ``sizebook claims --json`` prints for a project."""
+    """Return the claims that ``sizebook claims --json`` prints for a project."""
+    return ask_all(root, *flags)["claims"]
+
+
+def ask_all(root: Path, *flags: str) -> Any:
+    """Return all that ``sizebook claims --json`` prints for a project."""
     done = RUNNER.invoke(
         app, ["claims", "--json", *flags], env={"SIZEBOOK_ROOT": str(root)}, catch_exceptions=False
     )
@@ -173,6 +179,34 @@ def test_the_command_prints_one_object_a_claim(claims_root: Path) -> None:
     assert isinstance(done.exception, UserError)
     plain = RUNNER.invoke(app, ["claims"], env={"SIZEBOOK_ROOT": str(claims_root)})
     assert "gw-threads-1" in plain.stdout
+    assert (found["page_verdict"], 0 < found["p"] < 0.025) == ("confirmed", True)
+    whole = ask_all(claims_root)
+    assert (whole["tested"], whole["decided"], whole["withdrawn"]) == (2, 2, 0)
+    assert whole["expected_wrong"] == pytest.approx(0.075)
+    words = " ".join(plain.stdout.split())
+    assert "At most 0.1 of the 2 verdicts are expected to be wrong." in words
+    one = ask_all(claims_root, "--verdict", "contradicted")
+    assert {**one, "claims": whole["claims"]} == whole
+
+
+def test_a_verdict_that_the_book_does_not_bear_is_undetermined_in_the_ledger(book: Path) -> None:
+    """The page keeps its own; counts, reason and words that assert it follow the ledger."""
+    edit_claim(book, "gw-threads-1", p=0.06)
+    rows = {row["claim_id"]: row for row in ask(book)}
+    found = rows["gw-threads-1"]
+    assert (found["verdict"], found["page_verdict"], found["size"]) == (
+        "undetermined",
+        "confirmed",
+        None,
+    )
+    assert found["reason"].startswith("its page says confirmed (p = 0.06), which is not clear")
+    ledger = read_ledger(book, PAGES)
+    assert count_states(ledger)["gateway-2012"]["undetermined"] == 2
+    html = render_ledger(ledger, lambda page: page)
+    assert "1 verdict of a page counts as undetermined here" in html
+    assert "smaller effect" not in html
+    with pytest.raises(UserError, match="gw-threads-1 is confirmed, its data say undetermined"):
+        build_site(book)
 
 
 def test_a_page_that_asserts_what_its_data_do_not_show_does_not_build(book: Path) -> None:

@@ -230,15 +230,15 @@ def test_no_doubted_trial_counts_where_valid_ones_are_enough() -> None:
 
 def test_events_say_which_trials_are_doubted_too() -> None:
     """A valid trial needs no words, one that is doubted otherwise does."""
-    frame = pl.concat([rows(a=[1.0]), rows("noisy", b=[1.0, 1.0])]).rename({"ok": "limit_kept"})
-    frame = frame.with_columns(name=pl.lit("a"), replicate=pl.Series(range(3)))
+    frame = pl.concat([rows(a=[1.0] * 3), rows("noisy", b=[1.0, 1.0])]).rename({"ok": "limit_kept"})
+    frame = frame.with_columns(name=pl.lit("a"), replicate=pl.Series(range(5)))
     claim = own_claim("kept", "It is kept.", "level")
     trials = trials_of(frame, failing=["SB501-samples"])
     found = decide_event_claim(
         claim, frame, "limit_kept", [{"name": "a"}], chapter="alpha", trials=trials
     ).outcome
-    assert (found.verdict, found.n) == ("confirmed", 3)
-    assert found.note.startswith("2 of the 3 trials that count are doubted otherwise")
+    assert (found.verdict, found.n, found.p) == ("confirmed", 5, 1 / 32)
+    assert found.note.startswith("2 of the 5 trials that count are doubted otherwise")
 
 
 def judged(frame: pl.DataFrame, limit: float) -> list[bool | None]:
@@ -260,8 +260,8 @@ def test_a_limit_is_kept_where_it_is_kept_at_the_far_end_of_a_doubt() -> None:
 
 
 def test_a_claim_of_limits_counts_doubted_trials_that_keep_them() -> None:
-    """One valid and one doubted trial far below its limit decide, one that is near does not."""
-    frame = pl.concat([rows(a=[1.0]), rows("noisy", a=[1.0, 1.0])[1:]])
+    """Four valid and one doubted trial far below the limit decide, one that is near does not."""
+    frame = pl.concat([rows(a=[1.0] * 4), rows("noisy", a=[1.0] * 5)[4:]])
     trials = trials_of(frame, failing=["SB601-steady"], numbers=unsure(0.3))
     claim = own_claim("served", "They are served.", "level")
 
@@ -272,9 +272,9 @@ def test_a_claim_of_limits_counts_doubted_trials_that_keep_them() -> None:
         ).outcome
         return found.verdict, found.n
 
-    assert decided(9.0) == ("confirmed", 2)
-    assert decided(1.2) == ("undetermined", 1)
-    assert decided(0.5) == ("contradicted", 2)
+    assert decided(9.0) == ("confirmed", 5)
+    assert decided(1.2) == ("undetermined", 4)
+    assert decided(0.5) == ("contradicted", 5)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_loss_is_not_left_out_of_the_claim_that_there_is_none(
 ) -> None:
     """A trial that failed because rows were lost contradicts; one that went wrong says nothing."""
     closes = own_claim("closes", "Nothing is lost.", "level")
-    frame = rows("failed", a=[0.0, 0.0, 0.0]).rename({"ok": "account_closes"})
+    frame = rows("failed", a=[0.0] * 5).rename({"ok": "account_closes"})
     trials = trials_of(frame, failing=failing)
     outcome = decide_event_claim(
         closes, frame, "account_closes", [{"name": "a"}], chapter="alpha", trials=trials
@@ -412,8 +412,8 @@ def decide_event(frame: pl.DataFrame, *levels: dict[str, str]) -> ClaimOutcome:
 
 
 def test_an_event_must_happen_in_every_replicate() -> None:
-    """All, none, some, nothing."""
-    frame = rows(a=[1.0, 1.0], b=[2.0, 2.0], c=[1.0, 2.0])
+    """All of five, none, some, nothing, too few."""
+    frame = rows(a=[1.0] * 5, b=[2.0] * 6, c=[1.0, 2.0], few=[1.0] * 3)
     assert decide_event(frame, {"name": "a"}).verdict == "confirmed"
     assert decide_event(frame, {"name": "b"}).verdict == "contradicted"
     assert decide_event(frame, {"name": "c"}).verdict == "undetermined"
@@ -421,6 +421,35 @@ def test_an_event_must_happen_in_every_replicate() -> None:
     assert decide_event(frame, {"name": "a"}, {"name": "b"}).verdict == "contradicted"
     assert decide_event(frame, {"name": "a"}, {"name": "d"}).verdict == "undetermined"
     assert decide_event(frame, {"name": "a"}).comparisons[0].right == {}
+    few = decide_event(frame, {"name": "few"})
+    assert (few.verdict, few.p) == ("undetermined", None)
+    assert few.reason == "seen in 3 of 3 blocks; 5 of 5 are needed"
+    assert decide_event(frame, {"name": "a"}, {"name": "few"}).verdict == "undetermined"
+
+
+def test_n_is_that_of_the_interval_beside_it() -> None:
+    """Of several comparisons the effect shown has its own number of blocks, not the smallest."""
+    frame = rows(a=[1.0, 1.01, 1.02, 1.0], b=[1.5, 1.52, 1.53, 1.51], c=[3.0, 3.1])
+    found = decide(frame, pairs=[(LEFT, RIGHT), ({"name": "c"}, RIGHT), (RIGHT, LEFT)])
+    shown = [pair for pair in found.comparisons if pair.low == found.low]
+    assert (found.verdict, found.n) == ("contradicted", 4)
+    assert [pair.n for pair in shown] == [4]
+    assert min(pair.n for pair in found.comparisons) == 2
+
+
+def test_a_verdict_carries_its_p_value_and_older_records_are_read_without() -> None:
+    """In the record, too; a result that was published before has none."""
+    found = decide(rows())
+    assert found.p is not None
+    assert 0 < found.p <= 0.025
+    assert ClaimOutcome.from_record(json.loads(json.dumps(found.as_record()))) == found
+    older = {name: value for name, value in found.as_record().items() if name != "p"}
+    assert ClaimOutcome.from_record(older) == replace(found, p=None)
+    open_one = decide(rows(a=[1.0, 1.02], b=[1.5, 1.52]))
+    assert (open_one.verdict, open_one.p) == ("undetermined", None)
+    assert leave_untested(SLOWER, "alpha", "no disk").outcome.p is None
+    with pytest.raises(ValueError, match=r"p = 1\.5"):
+        replace(found, p=1.5)
 
 
 @pytest.mark.parametrize(
@@ -544,7 +573,7 @@ def test_a_page_shows_a_claim_with_the_evidence_of_its_treatments(shown: list[An
     ("frame", "words"),
     [
         (rows(), "Slower, 1.50 times by 3."),
-        (rows(a=[1.0, 1.0], b=[1.0, 1.0]), "Not slower."),
+        (rows(a=[1.0] * 3, b=[1.0] * 3), "Not slower."),
         (rows(a=[1.0], b=[1.5]), "The valid trials do not decide it: one replicate"),
         (rows(a=[1.0]), "It was not put to the test in this run: no trial of name b."),
     ],

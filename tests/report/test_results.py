@@ -54,24 +54,25 @@ def test_curves_draw_intervals_only_where_there_are_any():
     assert "layer" not in charts.curves(single, **options).to_dict()
 
 
-def test_a_logarithmic_axis_has_no_interval_that_reaches_zero():
-    """Such an interval would take the whole axis: it is drawn to the least value there is."""
-    options = {"x": "users", "series": "name", "x_title": "users", "y_title": "time (ms)"}
-    wide = pl.DataFrame(
-        {
-            "users": [1, 2, 5],
-            "name": "a",
-            "mean": [2.0, 3.0, 40.0],
-            "low": [-1.0, 1.5, None],
-            "high": [5.0, 6.0, None],
-            "n": [3, 3, 1],
-        }
-    )
-    spec = charts.curves(wide, **options, log_y=True).to_dict()
-    field = spec["layer"][0]["encoding"]["y"]["field"]
-    (rows,) = spec["datasets"].values()
-    assert [row[field] for row in rows] == [1.5, 1.5, None]
-    assert [row["low"] for row in rows] == [-1.0, 1.5, None]  # the tooltip tells the interval
+def test_no_interval_of_a_positive_quantity_reaches_zero():
+    """Two replicates far apart, one of them zero: the interval is even on a logarithmic axis."""
+    wide = FRAME.with_columns(total_time_s=pl.Series([2.0, 3.0, 100.0, 0.0, 5.0, None]))
+    found = summaries.summarize(wide, ["name"], "total_time_s")
+    for mean, low, high in found.select("mean", "low", "high").iter_rows():
+        assert 0 < low < mean < high
+        assert high / mean == pytest.approx(mean / low)
+    options = {"x": "name", "series": "name", "x_title": "", "y_title": "time (ms)"}
+    spec = charts.curves(found, **options, log_y=True).to_dict()
+    assert spec["layer"][0]["encoding"]["y"]["field"] == "low"
+
+
+def test_a_quantity_that_can_be_negative_keeps_its_plain_interval():
+    """What a treatment gained or lost has an even interval, on both sides of zero, in every row."""
+    signed = FRAME.with_columns(total_time_s=pl.Series([-1.0, 1.0, 3.0, 2.0, 4.0, None]))
+    found = summaries.summarize(signed, ["name"], "total_time_s")
+    assert found["low"][0] < 0
+    for mean, low, high in found.select("mean", "low", "high").iter_rows():
+        assert high - mean == pytest.approx(mean - low)
 
 
 def test_axes_carry_units():
@@ -84,8 +85,8 @@ def test_axes_carry_units():
     assert stacked.to_dict()["encoding"]["x"]["title"] == "ms"
 
 
-def test_a_cross_table_shows_half_widths_and_dashes():
-    """mean ± half the interval; a dash where nothing was measured; printed values beside."""
+def test_a_cross_table_shows_intervals_and_dashes():
+    """Both ends of the interval; a dash where nothing was measured; printed values beside."""
     full = summaries.summarize(FRAME, ["name", "users"], "total_time_s")
     printed = pl.DataFrame({"name": ["a"], "reported 1": ["38; 34"]})
     html = tables.intervals_table(
@@ -99,7 +100,7 @@ def test_a_cross_table_shows_half_widths_and_dashes():
         extra_title="Reported",
         extra_labels={"reported 1": "1"},
     ).as_raw_html()
-    assert "1.0\u00a0±\u00a00.2" in html
+    assert "1.0 (0.8 to 1.3)" in html
     assert ">38; 34</td>" in html
     assert f">{tables.MISSING}</td>" in html
 

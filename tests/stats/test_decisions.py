@@ -8,12 +8,15 @@ import pytest
 from scipy import stats
 
 from sizebook.stats.decisions import (
+    Decision,
     Sample,
     combine,
     combine_events,
     decide,
     decide_event,
+    decide_events,
     decide_pairs,
+    error_rate,
     ratio_words,
     share_interval,
 )
@@ -77,6 +80,16 @@ def test_too_few_replicates_are_undetermined_with_the_reason(assertion):
     assert decide_pairs(assertion, [], M)[0].verdict == "undetermined"
 
 
+@pytest.mark.parametrize("assertion", ASSERTIONS)
+@pytest.mark.parametrize("paired", [True, False])
+def test_two_blocks_are_no_verdict(assertion, paired):
+    """However clear they look: the ratio is shown, and the reason says how many are needed."""
+    found = decide_pairs(assertion, [Sample([3.0, 3.0], [1.0, 1.0], paired)], M)[0]
+    assert (found.verdict, found.n, found.p) == ("undetermined", 2, None)
+    assert found.ratio.estimate == pytest.approx(3.0)
+    assert found.reason == "measured in 2 blocks; a verdict needs 3 or more"
+
+
 @pytest.mark.parametrize("least", [1.0, 0.9, math.inf, math.nan])
 def test_the_least_effect_must_be_above_one(least):
     """A margin of nothing decides nothing."""
@@ -85,11 +98,11 @@ def test_the_least_effect_must_be_above_one(least):
 
 
 def test_equal_numbers_have_an_interval_of_no_width():
-    """Bytes that never vary are decided from two replicates on."""
-    total, _ = decide_pairs("greater", [Sample([30.0, 30.0], [10.0, 10.0], paired=True)], M)
-    assert (total.verdict, total.n) == ("confirmed", 2)
+    """Bytes that never vary are decided from three replicates on, with a p value of 0."""
+    total, _ = decide_pairs("greater", [Sample([30.0] * 3, [10.0] * 3, paired=True)], M)
+    assert (total.verdict, total.n, total.p) == ("confirmed", 3, 0.0)
     assert total.ratio.estimate == pytest.approx(3.0)
-    same = Sample([7.0, 7.0], [7.0, 7.0], paired=True)
+    same = Sample([7.0] * 3, [7.0] * 3, paired=True)
     assert decide_pairs("same", [same], M)[0].verdict == "confirmed"
 
 
@@ -107,7 +120,7 @@ def rates(assertion, ratio, n, paired, runs=1500):
 
 
 @pytest.mark.parametrize("paired", [0, 1])
-@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("n", [3, 10])
 @pytest.mark.parametrize(
     ("assertion", "wrong_to_confirm", "wrong_to_contradict"),
     [
@@ -156,7 +169,7 @@ def test_all_pairs_must_show_it():
     assert "2 of 2 comparisons confirmed" in total.reason
     assert decide_pairs("greater", [clear, unknown], M)[0].verdict == "undetermined"
     total, each = decide_pairs("greater", [clear, unknown, against], M)
-    assert (total.verdict, total.n) == ("contradicted", 1)
+    assert (total.verdict, total.n) == ("contradicted", 3)
     assert [one.verdict for one in each] == ["confirmed", "undetermined", "contradicted"]
     assert combine("greater", []).verdict == "undetermined"
 
@@ -182,35 +195,120 @@ def test_one_pair_against_it_must_be_clear_enough_for_many():
     assert decide_pairs("greater", [rare], M)[0].verdict == "contradicted"
     total, each = decide_pairs("greater", [rare] * 40, M)
     assert total.verdict == "undetermined"
-    assert "at the 99.9% that 40 pairs ask for" in each[0].reason
+    assert "not significant after correction for 40 pairs" in each[0].reason
 
 
 @pytest.mark.parametrize(
-    ("happened", "verdict"),
+    ("left", "right"), [([1.5, 1.7, 1.4], [1.0, 1.02, 0.97]), ([1.0, 1.02, 0.99], [1.0, 1.01, 1.0])]
+)
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("assertion", ASSERTIONS)
+@pytest.mark.parametrize("doubt", [1.0, 1.02])
+def test_p_is_the_smallest_level_at_which_the_verdict_is_reached(
+    assertion, paired, left, right, doubt
+):
+    """At a level a little above p the interval gives the verdict, a little below it does not."""
+    sample = Sample(left, right, paired, doubt)
+    found = decide_pairs(assertion, [sample], M)[0]
+    if found.verdict == "undetermined":
+        assert found.p is None
+        return
+    assert 0 < found.p <= error_rate(assertion)
+    ends = 1 if (assertion, found.verdict) == ("same", "contradicted") else 2
+    for factor, verdict in ((1.001, found.verdict), (0.999, "undetermined")):
+        level = 1 - ends * found.p * factor
+        assert decide(assertion, sample.ratio(level), M).verdict == verdict
+
+
+@pytest.mark.parametrize("assertion", ["greater", "same"])
+def test_p_values_are_uniform_or_larger_where_the_verdict_is_wrong(assertion):
+    """A wrong verdict with p of at most x comes in at most x of the cases, at every x."""
+    random = np.random.default_rng(7)
+    seen = []
+    for _ in range(3000):
+        left, right = np.exp(random.normal(0, 0.3, (2, 4)))
+        found = decide_pairs(assertion, [Sample(left, right, paired=True)], 1.001)[0]
+        wrong = "confirmed" if assertion == "greater" else "contradicted"
+        seen += [found.p] if found.verdict == wrong else []
+    for x in (0.005, 0.01, 0.02, 0.025, 0.05):
+        assert sum(p <= x for p in seen) / 3000 <= x + 3 * math.sqrt(x / 3000)
+
+
+def test_p_of_several_pairs():
+    """The largest where all are confirmed, k times the smallest where one contradicts."""
+    clear = Sample([1.5, 1.51, 1.52], [1.0, 1.0, 1.01], paired=True)
+    weak = Sample([1.3, 1.35, 1.25], [1.0, 1.01, 1.0], paired=True)
+    against = Sample([0.5, 0.51, 0.5], [1.0, 1.0, 1.01], paired=True)
+    total, each = decide_pairs("greater", [clear, weak], M)
+    assert total.p == max(one.p for one in each) == each[1].p
+    total, each = decide_pairs("greater", [clear, weak, against], M)
+    assert total.p == pytest.approx(3 * each[2].p)
+    mixed = [Decision("contradicted", None, 5, "", p) for p in (0.02, None)]
+    assert combine_events(mixed).p is None
+    assert decide("greater", interval(1.2, 1.3, 1.4), M).p is None
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "verdict", "words"),
     [
-        ([], "undetermined"),
-        ([True], "undetermined"),
-        ([True, True], "confirmed"),
-        ([False, False, False], "contradicted"),
-        ([True, False, True], "undetermined"),
+        (0, 0, "undetermined", "no replicates"),
+        (1, 1, "undetermined", "seen in 1 of 1 blocks; 5 of 5 are needed"),
+        (3, 3, "undetermined", "seen in 3 of 3 blocks; 5 of 5 are needed"),
+        (4, 4, "undetermined", "seen in 4 of 4 blocks; 5 of 5 are needed"),
+        (5, 5, "confirmed", "seen in 5 of 5 blocks: a share of 55% or more"),
+        (7, 8, "undetermined", "in 7 of 8 blocks, neither in all nor in none (share 53% to 99%)"),
+        (8, 8, "confirmed", "seen in 8 of 8 blocks: a share of 69% or more"),
+        (0, 4, "undetermined", "seen in 0 of 4 blocks; 0 of 5 are needed"),
+        (0, 5, "contradicted", "seen in 0 of 5 blocks: a share of 45% or less"),
+        (2, 3, "undetermined", "seen in 2 of 3 blocks, neither in all nor in none"),
     ],
 )
-def test_an_event_happens_always_never_or_sometimes(happened, verdict):
-    """All, none, some; fewer than two say nothing."""
-    found = decide_event(happened)
-    assert (found.verdict, found.n) == (verdict, len(happened))
-    assert str(len(happened)) in found.reason
+def test_an_event_needs_an_exact_bound_of_one_half(count, n, verdict, words):
+    """All of five or none of five, never sometimes; p is the exact one-sided binomial test's."""
+    found = decide_event([True] * count + [False] * (n - count))
+    assert (found.verdict, found.n) == (verdict, n)
+    assert words in found.reason
+    low, high = share_interval(count, n, 0.90) if n else (0.0, 1.0)
+    assert low >= 0.5 or verdict != "confirmed"
+    assert high <= 0.5 or verdict != "contradicted"
+    way = {"confirmed": "greater", "contradicted": "less"}.get(verdict)
+    theirs = stats.binomtest(count, n, 0.5, alternative=way).pvalue if way else None
+    assert found.p == (None if theirs is None else pytest.approx(theirs))
+
+
+@pytest.mark.parametrize("n", [3, 5, 8, 10, 20])
+def test_wrong_verdicts_on_events_are_rare(n):
+    """At a share of just about one half either verdict comes in at most 5 % of seeded runs."""
+    random = np.random.default_rng(n)
+    found = [decide_event(run).verdict for run in random.random((4000, n)) < 0.5]
+    assert found.count("confirmed") / 4000 <= 0.06
+    assert found.count("contradicted") / 4000 <= 0.06
+    if n == 3:
+        assert set(found) == {"undetermined"}
 
 
 def test_all_events_must_happen():
-    """Several events make one verdict as several pairs do."""
-    always, never, few = decide_event([True] * 3), decide_event([False] * 2), decide_event([True])
-    assert combine_events([always]) is always
-    assert combine_events([always, always]).verdict == "confirmed"
-    assert combine_events([always, few]).verdict == "undetermined"
-    assert (combine_events([always, never, few]).verdict) == "contradicted"
-    assert combine_events([always, never]).n == 2
-    assert combine_events([]).verdict == "undetermined"
+    """Several events make one verdict as several pairs do, against it only if clear for many."""
+    always, few = [True] * 5, [True]
+    assert decide_events([always])[0] == decide_event(always)
+    total, each = decide_events([always, [True] * 8])
+    assert (total.verdict, total.n, total.p) == ("confirmed", 5, each[0].p)
+    assert decide_events([always, few])[0].verdict == "undetermined"
+    total, each = decide_events([always, [False] * 5])
+    assert total.verdict == "undetermined"
+    assert "not significant after correction for 2 treatments" in each[1].reason
+    total, each = decide_events([always, [False] * 6, few])
+    assert (total.verdict, total.n, total.p) == ("contradicted", 1, pytest.approx(3 / 64))
+    assert decide_events([])[0].verdict == "undetermined"
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_many_events_do_not_add_up_chances_to_be_wrong(number):
+    """Four treatments that show it in half of their starts are contradicted no more often."""
+    random = np.random.default_rng(number)
+    runs = random.random((2000, number, 7)) < 0.5
+    found = [decide_events(run)[0].verdict for run in runs]
+    assert found.count("contradicted") / 2000 <= 0.06
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 3), (3, 3), (1, 4), (7, 10)])

@@ -2,7 +2,8 @@
 
 A claim gets its verdict from the executed notebook of the chapter that ``data/claims`` names for
 it. What is not decided has a reason; what a chapter of the book leaves out without one is a fault,
-and the book does not build.
+and the book does not build. A verdict that does not survive the limit of false discoveries over the
+whole book is undetermined here, and its reason says what its page says (``book.discoveries``).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import csv
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.discoveries import BookDiscoveries, discover_claims
 from sizebook.book.records import Record, read_records
-from sizebook.model.claim import CLAIM_VERDICTS, OWN, Claim, ClaimOutcome
+from sizebook.model.claim import CLAIM_VERDICTS, OWN, Claim, ClaimOutcome, ClaimSize
 from sizebook.model.errors import UserError
 from sizebook.model.reported import REPORTS
 from sizebook.report.claims import read_claims
@@ -51,7 +53,7 @@ class LedgerRow:
 
     claim: Claim
     state: str
-    """A verdict, or ``not transferable``."""
+    """A verdict, or ``not transferable``: what the ledger says."""
     reason: str
     chapter: str
     title: str
@@ -64,6 +66,12 @@ class LedgerRow:
     def verdict(self) -> str | None:
         """The verdict; None for a claim that is not transferable."""
         return None if self.state == NOT_TRANSFERABLE else self.state
+
+    @property
+    def size(self) -> ClaimSize | None:
+        """How large a confirmed effect is; None where the ledger does not say confirmed."""
+        counts = self.outcome is not None and self.state == self.outcome.verdict
+        return self.outcome.size if self.outcome is not None and counts else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as ``sizebook claims --json`` prints it."""
@@ -85,11 +93,13 @@ class LedgerRow:
             "transferable": self.claim.transferable,
             "state": self.state,
             "verdict": self.verdict,
+            "page_verdict": found.verdict if found else None,
+            "p": found.p if found else None,
             "reason": self.reason,
             "effect": found.effect if found else None,
             "interval": interval,
             "n": found.n if found else 0,
-            "size": found.size if found else None,
+            "size": self.size,
             "least": found.least if found else None,
             "evidence": self._evidence(),
         }
@@ -140,8 +150,27 @@ def read_ledger(root: Path, pages: Sequence[str]) -> list[LedgerRow]:
     for claim_id in undecidable.keys() - known.keys():
         raise _bad(root, "undecidable", f"claim_id {claim_id!r}, which no report has")
     rows += [_own_row(found, titles) for found in decided.values()]
+    rows = _without_withdrawn(rows)
     order = {chapter: place for place, chapter in enumerate(titles)}
     return sorted(rows, key=lambda row: order.get(row.chapter, len(order)))
+
+
+def discoveries(rows: Iterable[LedgerRow]) -> BookDiscoveries:
+    """Return which verdicts of a ledger count, and how many of them may be wrong.
+
+    ``rows`` are all of a book: with fewer of them other verdicts would survive.
+    """
+    return discover_claims(row.outcome for row in rows if row.outcome is not None)
+
+
+def _without_withdrawn(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
+    withdrawn = discoveries(rows).withdrawn
+    return [
+        replace(row, state="undetermined", reason=withdrawn[row.claim.claim_id])
+        if row.claim.claim_id in withdrawn
+        else row
+        for row in rows
+    ]
 
 
 def in_question(rows: Iterable[LedgerRow]) -> list[LedgerRow]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sizebook.book.cited import result_anchor
-from sizebook.book.claims import STATES, LedgerRow, count_states
-from sizebook.model.claim import OWN, ClaimOutcome
+from sizebook.book.claims import STATES, LedgerRow, count_states, discoveries
+from sizebook.model.claim import OWN
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.claim_card import effect_words, render_badge, size_words
 from sizebook.stats.decisions import ratio_words
@@ -24,13 +24,13 @@ def ledger_anchor(claim_id: str) -> str:
 
 
 def render_ledger(rows: Sequence[LedgerRow], link: Link) -> str:
-    """Return the whole ledger; ``link`` gives the addresses of chapters."""
+    """Return the whole ledger, all rows of a book; ``link`` gives the addresses of chapters."""
     body = "".join(_row(row, link) for row in rows)
     names = ("Claim", "Chapter", "Reported", "Measured", "Verdict")
     heads = "".join(f"<th scope='col'>{name}</th>" for name in names)
     return (
         f"<section class='sb-ledger' id='claims-ledger' data-count='{len(rows)}'>"
-        f"{_counts(rows)}{_controls(rows)}"
+        f"{_counts(rows)}{_wrong(rows)}{_controls(rows)}"
         "<div class='sb-ledger-rows' role='region' tabindex='0' aria-label='All claims'>"
         "<table><caption class='sb-aside'>Claims with reported and measured ratio</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div></section>"
@@ -57,6 +57,12 @@ def _counts(rows: Sequence[LedgerRow]) -> str:
         f"<thead><tr><th scope='col'>Report</th>{heads}<th scope='col'>claims</th></tr></thead>"
         f"<tbody>{lines}</tbody></table></div>"
     )
+
+
+def _wrong(rows: Sequence[LedgerRow]) -> str:
+    """Return how many verdicts are expected to be wrong; empty where none was possible."""
+    words = discoveries(rows).sentence
+    return f"<p class='sb-ledger-wrong'>{escape(words)}</p>" if words else ""
 
 
 def _count_line(title: str, source: str, found: dict[str, int], states: Sequence[str]) -> str:
@@ -111,7 +117,7 @@ def _row(row: LedgerRow, link: Link) -> str:
     measured = ""
     if found is not None and (found.effect is not None or found.n):
         measured = escape(effect_words(found.effect, found.low, found.high, found.n))
-    size = render_size(found)
+    size = render_size(row)
     ratio = "" if claim.reported_ratio is None else ratio_words(claim.reported_ratio)
     return (
         f"<tr id='{escape(ledger_anchor(claim.claim_id))}' data-source='{escape(claim.source)}' "
@@ -124,9 +130,9 @@ def _row(row: LedgerRow, link: Link) -> str:
     )
 
 
-def render_size(outcome: ClaimOutcome | None) -> str:
+def render_size(row: LedgerRow) -> str:
     """Return how large a confirmed effect is beside the report's, as a line of a cell."""
-    words = size_words(outcome)
+    words = size_words(row.size)
     return f"<span class='sb-ledger-why'>{escape(words)}</span>" if words else ""
 
 

@@ -26,12 +26,16 @@ def claims(
 ) -> None:
     """List the claims of the reports, and the book's own, with verdict, effect and evidence.
 
+    False discoveries are limited to 5 % over the whole book, whatever the options leave out: a
+    verdict that does not survive that is undetermined here, and its reason says what its page says.
+
     Exits with 1 if a chapter of the book leaves a claim out without a reason.
     """
     from sizebook.book.claims import (
         NOT_TRANSFERABLE,
         STATES,
         count_states,
+        discoveries,
         faults,
         in_question,
         read_ledger,
@@ -41,7 +45,7 @@ def claims(
     root = find_project().root
     toc = root / "book" / "_toc.yml"
     rows = read_ledger(root, list_pages(toc) if toc.exists() else [])
-    wrong = faults(rows)
+    wrong, whole = faults(rows), discoveries(rows)
     if not everything and verdict != NOT_TRANSFERABLE:
         rows = in_question(rows)
     _check("source", source, (row.claim.source for row in rows))
@@ -50,10 +54,12 @@ def claims(
     wanted = {"source": source, "verdict": verdict, "chapter": chapter}
     rows = [row for row in rows if _fits(row, wanted)]
     if as_json:
-        print_json([row.as_json() for row in rows])
+        print_json({**whole.as_json(), "claims": [row.as_json() for row in rows]})
     else:
         _print_counts(count_states(rows), [state for state in STATES
                                            if any(row.state == state for row in rows)])  # fmt: skip
+        if whole.sentence:
+            say(whole.sentence)
         say()
         print_table([_describe(row) for row in rows])
     for fault in wrong:

@@ -141,6 +141,7 @@ class ClaimOutcome:
     low: float | None
     high: float | None
     n: int
+    """Replicates behind the effect; without one, the smallest number of any comparison."""
     least: float | None
     """Least ratio that matters; None for an event."""
     least_basis: str
@@ -149,8 +150,13 @@ class ClaimOutcome:
     note: str
     """How the claim was read here; empty where that needs no words."""
     comparisons: tuple[Comparison, ...]
+    p: float | None = None
+    """The smallest level at which the verdict would be reached (``stats.decisions``); None for one
+    that is undetermined or not run, and in results published before verdicts had one."""
 
     def __post_init__(self) -> None:
+        if self.p is not None and not 0 <= self.p <= 1:
+            raise ValueError(f"claim {self.claim_id}: p = {self.p}")
         if self.verdict not in CLAIM_VERDICTS or self.relation not in RELATIONS:
             raise ValueError(f"claim {self.claim_id}: {self.relation!r} is {self.verdict!r}")
 

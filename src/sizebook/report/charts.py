@@ -17,7 +17,6 @@ from sizebook.report.theme import treatment_dashes, treatment_scale, treatment_s
 _HEIGHT = 320
 _PANEL_PX = 440
 _NUMBER = ",.4~r"
-_FROM = "drawn from"
 _SHAPES = [
     "circle",
     "square",
@@ -43,13 +42,10 @@ def curves(
 ) -> alt.Chart | alt.LayerChart:
     """Return a line a series over an ordered factor, with 95 % intervals where there are any.
 
-    ``summary`` has the columns ``x``, ``series``, ``mean``, ``low``, ``high``, ``n``. On a
-    logarithmic axis an interval that reaches zero is drawn down to the least value there is.
+    ``summary`` has the columns ``x``, ``series``, ``mean``, ``low``, ``high``, ``n``.
     """
     names = _names(summary, series)
     scale = alt.Scale(type="log") if log_y else alt.Scale(zero=True)
-    if log_y:
-        summary = summary.with_columns(_above_zero(summary).alias(_FROM))
     base = alt.Chart(summary).encode(
         x=alt.X(f"{x}:O", title=x_title, axis=alt.Axis(labelAngle=0), sort=None),
         color=alt.Color(
@@ -69,18 +65,10 @@ def curves(
         tooltip=_tooltip(series, x, x_title, y_title),
     )
     errors = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    low = f"{_FROM if log_y else 'low'}:Q"
-    layers = [errors.encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q"), lines]
+    layers = [errors.encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q"), lines]
     return functools.reduce(operator.add, _drawn(summary, layers)).properties(
         width="container", height=_HEIGHT
     )
-
-
-def _above_zero(summary: pl.DataFrame) -> pl.Expr:
-    """Return the low ends of intervals, those that reach zero at the least value above it."""
-    positive = [x for name in ("mean", "low") for x in summary[name].drop_nulls() if x > 0]
-    low = pl.col("low")
-    return pl.when(low <= 0).then(pl.lit(min(positive, default=None), pl.Float64)).otherwise(low)
 
 
 @named_plainly("category")

@@ -41,9 +41,9 @@ def effect_words(effect: float | None, low: float | None, high: float | None, n:
     return f"{ratio_words(effect)} ({ratio_words(low)} to {ratio_words(high)}, n = {n})"
 
 
-def size_words(outcome: ClaimOutcome | None) -> str:
+def size_words(size: ClaimSize | None) -> str:
     """Return how large a confirmed effect is beside the report's; empty where nothing is known."""
-    return SIZES[outcome.size] if outcome is not None and outcome.size is not None else ""
+    return SIZES[size] if size is not None else ""
 
 
 def claim_values(outcome: ClaimOutcome) -> dict[str, Scalar]:

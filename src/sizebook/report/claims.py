@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import polars as pl
@@ -27,8 +27,7 @@ from sizebook.stats.decisions import (
     Assertion,
     Decision,
     Sample,
-    combine_events,
-    decide_event,
+    decide_events,
     decide_pairs,
 )
 from sizebook.stats.noise import NoiseFloor
@@ -131,12 +130,13 @@ def decide_claim(
         effect=ratio.estimate if ratio else None,
         low=ratio.low if ratio else None,
         high=ratio.high if ratio else None,
-        n=min((one.n for one in comparisons), default=0),
+        n=ratio.n if ratio else _fewest(comparisons),
         least=margin,
         least_basis=basis,
         reported_ratio=claim.reported_ratio,
         note=with_doubted(note, metric, _counted(every, known)),
         comparisons=comparisons,
+        p=total.p if verdict == total.verdict else None,
     )
     return Decided(outcome, _used(every, known))
 
@@ -154,22 +154,26 @@ def decide_event_claim(
     """Return what valid trials say of a claim that something happens (or that a count is right).
 
     Column ``event`` of the frame is true (or not zero) in a trial that shows what is claimed. A
-    replicate shows it if each of its trials does, and the claim holds if all replicates of all
-    ``treatments`` show it. Raises UsageError as ``decide_claim``.
+    replicate shows it if each of its trials does, and the claim is confirmed if for all
+    ``treatments`` enough replicates show it (``stats.decisions``: 5 of 5). Raises UsageError as
+    ``decide_claim``.
     """
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {event, *(name for levels in treatments for name in levels)})
     truth = frame.with_columns(pl.col(event).cast(pl.Boolean).cast(pl.Float64))
     sides = [read_side(truth, event, levels, known) for levels in treatments]
     blocked = [find_obstacle(side, side, known) for side in sides]
-    each = [decide_event([value == 1.0 for value in side.values.values()]) for side in sides]
+    total, each = decide_events([[value == 1.0 for value in side.values.values()]
+                                 for side in sides])  # fmt: skip
     comparisons = tuple(
         _comparison((levels, {}), found, block)
         for levels, found, block in zip(treatments, each, blocked, strict=True)
     )
-    verdict, reason = _overall(combine_events(each), comparisons)
+    verdict, reason = _overall(total, comparisons)
     said = with_doubted(note, event, _counted(sides, known))
     outcome = _without_effect(claim, chapter, event, verdict, reason, said, comparisons)
+    if verdict == total.verdict:
+        outcome = replace(outcome, p=total.p)
     return Decided(outcome, _used(sides, known))
 
 
@@ -201,7 +205,7 @@ def _without_effect(
         effect=None,
         low=None,
         high=None,
-        n=min((one.n for one in comparisons), default=0),
+        n=_fewest(comparisons),
         least=None,
         least_basis="",
         reported_ratio=claim.reported_ratio,
@@ -253,6 +257,10 @@ def _comparison(pair: Pair, found: Decision, block: tuple[ClaimVerdict, str] | N
         verdict=verdict,
         reason=reason,
     )
+
+
+def _fewest(comparisons: Sequence[Comparison]) -> int:
+    return min((one.n for one in comparisons), default=0)
 
 
 def _overall(total: Decision, each: Sequence[Comparison]) -> tuple[ClaimVerdict, str]:

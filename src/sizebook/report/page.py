@@ -232,8 +232,8 @@ class Page:
     ) -> ClaimOutcome:
         """Put a claim to the test that something happens, or that a count is right.
 
-        Column ``event`` of the frame is true in a trial that shows what is claimed; it must be so
-        in every replicate of every treatment.
+        Column ``event`` of the frame is true in a trial that shows what is claimed. It is confirmed
+        if every treatment shows it in enough replicates: 5 of 5, see ``stats.decisions``.
         """
         known = self._find_claim(claim)
         decided = claims.decide_event_claim(

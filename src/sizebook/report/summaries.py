@@ -10,7 +10,12 @@ import polars as pl
 from sizebook.model.records import Scalar
 from sizebook.report.reported import conditions
 from sizebook.stats.equivalence import compare
-from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
+from sizebook.stats.intervals import (
+    Interval,
+    mean_interval,
+    positive_interval,
+    ratio_interval,
+)
 from sizebook.stats.noise import NoiseFloor
 from sizebook.stats.pairing import pair_blocks
 
@@ -34,12 +39,16 @@ def means(frame: pl.DataFrame, by: Sequence[str], *metrics: str) -> pl.DataFrame
 def summarize(frame: pl.DataFrame, by: Sequence[str], metric: str) -> pl.DataFrame:
     """Return one row a treatment: ``by`` columns, ``mean``, ``low``, ``high``, ``n``.
 
-    The interval is 95 %, over replicates (fresh JVMs); null where there are fewer than two. Rows
-    keep the order in which treatments first appear.
+    The interval is 95 %, over replicates (fresh JVMs); null where there are fewer than two. It is
+    drawn on the logarithm and stays above zero (``intervals.positive_interval``), unless a value of
+    the metric is negative: then on the plain scale for all treatments. Rows keep the order in which
+    treatments first appear.
     """
     rows = []
-    for levels, group in usable(frame).group_by(list(by), maintain_order=True):
-        interval = mean_interval(_values(group, metric))
+    shown = usable(frame)
+    interval_of = mean_interval if (shown[metric] < 0).any() else positive_interval
+    for levels, group in shown.group_by(list(by), maintain_order=True):
+        interval = interval_of(_values(group, metric))
         rows.append(
             dict(zip(by, levels, strict=True))
             | {"mean": interval.estimate, "low": interval.low, "high": interval.high}

@@ -104,18 +104,16 @@ def intervals_table(
     extra_title: str = "",
     extra_labels: Mapping[str, str] | None = None,
     note: str = "",
-    ends: bool = False,
 ) -> GT:
-    """Return a cross table of means with their 95 % half-widths: one row and column a level.
+    """Return a cross table of means with their 95 % intervals: one row and column a level.
 
     ``summary`` is what ``summaries.summarize`` gives; ``extra`` has further columns by ``rows``,
-    such as the reports' values. ``ends`` prints both ends of the interval instead: that of a
-    ratio is not even.
+    such as the reports' values. Both ends of an interval are printed, since it reaches farther up
+    than down.
     """
-    write = _cell_with_ends if ends else _cell
     cells = summary.with_columns(
         cell=pl.struct("mean", "low", "high").map_elements(
-            lambda s: write(s["mean"], s["low"], s["high"], digits), return_dtype=pl.String
+            lambda s: _cell(s["mean"], s["low"], s["high"], digits), return_dtype=pl.String
         )
     )
     wide = cells.pivot(on=columns, index=rows, values="cell", maintain_order=True)
@@ -129,7 +127,7 @@ def intervals_table(
         wide,
         labels={rows: row_label, **(extra_labels or {})},
         spanners=spanners,
-        note=note or "mean ± half the 95 % interval over fresh JVMs",
+        note=note or "mean (95 % interval over fresh JVMs)",
     )
 
 
@@ -138,10 +136,4 @@ def _cell(mean: float | None, low: float | None, high: float | None, digits: int
         return MISSING
     if low is None or high is None:
         return f"{mean:,.{digits}f}"
-    return f"{mean:,.{digits}f}\u00a0±\u00a0{(high - low) / 2:,.{digits}f}"
-
-
-def _cell_with_ends(mean: float | None, low: float | None, high: float | None, digits: int) -> str:
-    if mean is None or low is None or high is None:
-        return _cell(mean, low, high, digits)
     return f"{mean:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"

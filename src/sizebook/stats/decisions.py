@@ -15,7 +15,8 @@ not less      low > 1/least                  high < 1, estimate <= 1/least  <= 1
 
 "In the margin" is within [1/least, least]. The last column holds the true ratios under which the
 first and the second verdict would be wrong; under each of them it is reached in at most 2.5 % of
-the cases, as that needs one end of a 95 % interval on the wrong side. "Contradicted" thus means
+the cases, as that needs one end of a 95 % interval on the wrong side. "The same" is the exception:
+two ends can contradict it, so that this is wrong in at most 5 %. "Contradicted" thus means
 that the assertion was shown to be wrong, be it that the effect goes the other way or that it is
 too small to matter; where nothing was shown, the answer is "undetermined". A true ratio between 1
 and ``least`` is a difference too small to matter: neither verdict on "greater" is an error there.
@@ -23,10 +24,25 @@ Sources: two one-sided tests, Schuirmann, Journal of Pharmacokinetics and Biopha
 (1987); non-inferiority as one end of an interval beside a margin, Wellek, Testing Statistical
 Hypotheses of Equivalence and Noninferiority, 2nd ed. (2010), ch. 1 and 2.
 
+No verdict rests on fewer than ``FEWEST`` blocks. Two give an interval with one degree of
+freedom, which is right on average and depends on luck: the spread of two values says little.
+
+An event asserts that something happens in at least half of all starts (``SHARE``). It is confirmed
+if it happened in every block and the exact one-sided 95 % lower bound of its share reaches one
+half, which takes 5 of 5; contradicted if it happened in none and the upper bound does, with 0 of 5
+(Clopper and Pearson, Biometrika 26, 1934). Each is wrong in at most 5 %. The bound alone would do
+with 7 of 8, too; but that no write is lost is not confirmed by a round in which one was.
+
+Each verdict has a p value: a bound of the probability to reach it, or one as clear, where it is
+wrong. It is the smallest level at which the same rule would still reach it, and comes from the same
+t or the same binomial as the bounds. False discoveries over many claims are limited by it
+(``stats.discoveries``).
+
 Several comparisons in one assertion ("in every layout") are an intersection-union test (Berger,
-Technometrics 24, 1982): confirmed only if each is, at the common level. To contradict it, one
-suffices, and then many chances to be wrong add up: a comparison counts against the assertion only
-at the level 1 - 0.05 / k for k comparisons (Bonferroni; Dunn, JASA 56, 1961).
+Technometrics 24, 1982): confirmed only if each is, at the common level, and p is the largest of
+theirs. To contradict it, one suffices, and then many chances to be wrong add up: of k comparisons
+one counts against the assertion only at a level k times as strict, and p is k times the smallest
+(Bonferroni; Dunn, JASA 56, 1961). Events are put together in the same way.
 """
 
 from __future__ import annotations
@@ -41,11 +57,21 @@ import scipy
 from numpy.typing import NDArray
 
 from sizebook.stats.intervals import Interval, ratio_interval
+from sizebook.stats.tails import Tails, ratio_tails
 
 Verdict = Literal["confirmed", "contradicted", "undetermined"]
 Assertion = Literal["greater", "less", "same", "not greater", "not less"]
 
 LEVEL = 0.95
+FEWEST = 3
+"""Blocks without which there is no verdict on a ratio."""
+SHARE = 0.5
+"""Share of all starts in which an event has to happen."""
+ALWAYS = math.ceil(math.log(1 - LEVEL) / math.log(SHARE))
+"""Blocks that decide an event if it happens in all of them, or in none: 5."""
+
+TailsOf = Callable[[float], Tails]
+"""Gives the p values of "the ratio is above an edge" and "below it"."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +82,11 @@ class Decision:
     ratio: Interval | None
     """At 95 %; None for an event."""
     n: int
+    """Blocks behind the ratio; of several decisions those of the ratio shown."""
     reason: str
+    p: float | None = None
+    """The smallest level at which the verdict would be reached; None where it is undetermined, or
+    where there was an interval alone to read it from."""
 
 
 class Sample(NamedTuple):
@@ -76,19 +106,34 @@ class Sample(NamedTuple):
             return found
         return replace(found, low=found.low / self.doubt, high=found.high * self.doubt)
 
+    def tails(self, edge: float) -> Tails:
+        """Return the p values of "the ratio is above the edge" and "below it", with the doubt."""
+        ends = (edge * self.doubt, edge / self.doubt)
+        high, low = (ratio_tails(self.left, self.right, e, paired=self.paired) for e in ends)
+        return Tails(high.above, low.below)
 
-def decide(assertion: Assertion, ratio: Interval, least: float) -> Decision:
+
+def decide(
+    assertion: Assertion, ratio: Interval, least: float, tails: TailsOf | None = None
+) -> Decision:
     """Return what the interval of a ratio says of an assertion; see the module's table.
 
-    Without an interval (fewer than two replicates, a value of zero) the answer is undetermined
+    ``tails`` gives the p values that belong to the interval; without it a verdict has none. Without
+    an interval (a value of zero) and with fewer than ``FEWEST`` blocks the answer is undetermined
     and the reason says why. ValueError for a ``least`` that is not above 1.
     """
     if not (least > 1 and math.isfinite(least)):
         raise ValueError(f"least ratio that matters {least}; expected above 1, like 1.1")
     if ratio.estimate is None or ratio.low is None or ratio.high is None:
         return Decision("undetermined", ratio, ratio.n, ratio.reason)
+    if ratio.n < FEWEST:
+        reason = f"measured in {ratio.n} blocks; a verdict needs {FEWEST} or more"
+        return Decision("undetermined", ratio, ratio.n, reason)
     verdict = _RULES[assertion](ratio.estimate, ratio.low, ratio.high, least)
-    return Decision(verdict, ratio, ratio.n, _words(assertion, verdict, ratio, least))
+    p = None
+    if tails is not None and verdict != "undetermined":
+        p = _p_value(assertion, verdict, tails, least)
+    return Decision(verdict, ratio, ratio.n, _words(assertion, verdict, ratio, least), p)
 
 
 def decide_pairs(
@@ -96,22 +141,21 @@ def decide_pairs(
 ) -> tuple[Decision, tuple[Decision, ...]]:
     """Return the decision over all pairs and the decision of each.
 
-    The overall decision carries the ratio of the pair that weighs most against the assertion, and
-    the least number of replicates. Without any pair it is undetermined.
+    The overall decision carries the ratio of the pair that weighs most against the assertion, with
+    that pair's number of blocks. Without any pair it is undetermined.
     """
-    strict = 1 - (1 - LEVEL) / max(len(pairs), 1)
-    each = []
-    for pair in pairs:
-        found = decide(assertion, pair.ratio(LEVEL), least)
-        if (
-            found.verdict == "contradicted"
-            and len(pairs) > 1
-            and decide(assertion, pair.ratio(strict), least).verdict != "contradicted"
-        ):
-            doubt = f"against it, but not at the {strict:.1%} that {len(pairs)} pairs ask for"
-            found = Decision("undetermined", found.ratio, found.n, f"{found.reason}; {doubt}")
-        each.append(found)
+    each = [decide(assertion, pair.ratio(LEVEL), least, pair.tails) for pair in pairs]
+    each = _strictly(each, error_rate(assertion), "pairs")
     return combine(assertion, each), tuple(each)
+
+
+def error_rate(assertion: Assertion) -> float:
+    """Return the probability that a verdict on a ratio is wrong at most: 2.5 %, or 5 % for "same".
+
+    Only one of both verdicts can be wrong. That "the same" is contradicted has two ends of an
+    interval as its chances, all others have one.
+    """
+    return (1 - LEVEL) / (1 if assertion == "same" else 2)
 
 
 def combine(assertion: Assertion, each: Sequence[Decision]) -> Decision:
@@ -125,35 +169,51 @@ def combine(assertion: Assertion, each: Sequence[Decision]) -> Decision:
     decisive = [one for one in each if one.verdict == verdict]
     worst = min(decisive, key=lambda one: _support(assertion, one.ratio))
     reason = f"{count} of {len(each)} comparisons {verdict}; the weakest: {worst.reason}"
-    return Decision(verdict, worst.ratio, min(one.n for one in each), reason)
+    return Decision(verdict, worst.ratio, worst.n, reason, _p_together(verdict, each))
 
 
 def decide_event(happened: Sequence[bool]) -> Decision:
-    """Return whether something happens, from one truth value a replicate.
+    """Return whether something happens in half of all starts or more, one truth value a block.
 
-    In all replicates: confirmed; in none: contradicted; in some, or with fewer than two
-    replicates: undetermined. The reason gives the 95 % interval of the share of starts in which it
-    happens (Clopper and Pearson, Biometrika 26, 1934): three out of three show no more than
-    that it happens in 29 % of starts or more.
+    Confirmed if it happened in all of ``ALWAYS`` blocks or more, so that the exact one-sided 95 %
+    lower bound of its share is at least one half; contradicted if it happened in none of as many.
+    Else undetermined, and the reason says how many blocks would do.
     """
     n, count = len(happened), sum(map(bool, happened))
-    if n < 2:
-        return Decision("undetermined", None, n, f"{n} replicates; an event needs two or more")
-    low, high = share_interval(count, n)
-    verdict: Verdict = "undetermined"
-    if count in (0, n):
-        verdict = "confirmed" if count else "contradicted"
-    reason = f"in {count} of {n} replicates (95 % interval of the share: {low:.0%} to {high:.0%})"
-    return Decision(verdict, None, n, reason)
+    if not n:
+        return Decision("undetermined", None, 0, "no replicates")
+    seen = f"seen in {count} of {n} blocks"
+    low, high = share_interval(count, n, 2 * LEVEL - 1)
+    bound = f"exact one-sided {LEVEL:.0%} bound"
+    if count not in (0, n):
+        words = f"{seen}, neither in all nor in none (share {low:.0%} to {high:.0%})"
+        return Decision("undetermined", None, n, words)
+    if n < ALWAYS:
+        needed = f"{ALWAYS if count else 0} of {ALWAYS} are needed"
+        return Decision("undetermined", None, n, f"{seen}; {needed}")
+    if count:
+        words = f"{seen}: a share of {low:.0%} or more ({bound})"
+    else:
+        words = f"{seen}: a share of {high:.0%} or less ({bound})"
+    return Decision("confirmed" if count else "contradicted", None, n, words, SHARE**n)
+
+
+def decide_events(
+    happened: Sequence[Sequence[bool]],
+) -> tuple[Decision, tuple[Decision, ...]]:
+    """Return the decision over several events, all of which must happen, and that of each."""
+    each = _strictly([decide_event(one) for one in happened], 1 - LEVEL, "treatments")
+    return combine_events(each), tuple(each)
 
 
 def combine_events(each: Sequence[Decision]) -> Decision:
-    """Return the decision over several events: all must happen."""
+    """Return confirmed if all events are, contradicted if any is, else undetermined."""
     if len(each) == 1:
         return each[0]
     verdict = _together([one.verdict for one in each])
     reason = "; ".join(one.reason for one in each) or "nothing was tried"
-    return Decision(verdict, None, min((one.n for one in each), default=0), reason)
+    fewest = min((one.n for one in each), default=0)
+    return Decision(verdict, None, fewest, reason, _p_together(verdict, each))
 
 
 def share_interval(count: int, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -203,6 +263,48 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
     if verdicts and all(verdict == "confirmed" for verdict in verdicts):
         return "confirmed"
     return "contradicted" if "contradicted" in verdicts else "undetermined"
+
+
+def _strictly(each: Sequence[Decision], error: float, what: str) -> list[Decision]:
+    """Return the decisions, those without a verdict that are against it, but not clearly enough.
+
+    Each of k may contradict the whole, so that each has to be k times as clear.
+    """
+    k = len(each)
+    return [
+        replace(
+            one,
+            verdict="undetermined",
+            p=None,
+            reason=f"{one.reason}; against it, but not significant after correction for {k} {what}",
+        )
+        if one.verdict == "contradicted" and one.p is not None and k * one.p > error
+        else one
+        for one in each
+    ]
+
+
+def _p_together(verdict: Verdict, each: Sequence[Decision]) -> float | None:
+    """Return the p value of a verdict on all comparisons; None where one has none."""
+    values = [one.p for one in each if one.verdict == verdict]
+    known = [value for value in values if value is not None]
+    if verdict == "undetermined" or not known or len(known) < len(values):
+        return None
+    return max(known) if verdict == "confirmed" else min(1.0, len(each) * min(known))
+
+
+def _p_value(assertion: Assertion, verdict: Verdict, tails: TailsOf, least: float) -> float:
+    """Return the smallest level at which the ends of the interval would give the verdict."""
+    if assertion == "same":
+        low, high = tails(1 / least), tails(least)
+        if verdict == "confirmed":
+            return max(low.above, high.below)
+        return min(1.0, 2 * min(low.below, high.above))
+    up = assertion in ("greater", "not greater")
+    effect = (verdict == "confirmed") != assertion.startswith("not")
+    if effect:
+        return tails(1.0).above if up else tails(1.0).below
+    return tails(least).below if up else tails(1 / least).above
 
 
 def _support(assertion: Assertion, ratio: Interval | None) -> float:

@@ -20,7 +20,27 @@ A bootstrap of n values knows nothing beyond those n: at n = 3 a quarter to a th
 intervals miss. So below ``BOOTSTRAP_FROM`` replicates the t-interval is returned, from there on
 BCa, which needs no normal distribution. The last two rows show the limit of both: a disturbance
 that hits one replicate in ten is mostly not in a small sample, and no method can see it; only
-more replicates can. One replicate has no interval at all. Sources: Student, Biometrika 6 (1908);
+more replicates can. One replicate has no interval at all.
+
+A mean of a quantity that cannot be negative, such as a time, has an interval on the scale of its
+logarithm: mean / f to mean * f (``positive_interval``). Student's reaches below zero for as few
+replicates as are usual here. Coverage of nominal 95 % intervals, and how often the plain one
+reaches below zero, 20,000 seeded simulations each, percent:
+
+=================================  ====  ====  ====  ====  ====  ====
+replicates                            2     3     4     5    10    20
+=================================  ====  ====  ====  ====  ====  ====
+normal, 10 % spread: logarithm       95    95    95    95    95    95
+lognormal(0.5): plain                94    92    92    92    92    93
+lognormal(0.5): logarithm            95    94    94    94    94    94
+lognormal(0.5): plain below zero     83    50    16     4     0     0
+exponential: plain                   91    89    89    88    90    92
+exponential: logarithm               95    94    94    93    93    94
+exponential: plain below zero        92    87    75    54     4     0
+=================================  ====  ====  ====  ====  ====  ====
+
+Sources: Student, Biometrika 6 (1908); Meeker and Escobar, Statistical Methods for Reliability Data
+(1998), ch. 8 on intervals of positive parameters by their logarithm;
 Efron and Tibshirani, An Introduction to the Bootstrap (1993), ch. 13-14; Hesterberg, The American
 Statistician 69 (2015) on the bootstrap's narrowness in small samples.
 """
@@ -29,7 +49,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -87,6 +107,28 @@ def mean_interval(
     return _mean_interval(data, level, _choose(method, data.size), seed)
 
 
+def positive_interval(values: ArrayLike, *, level: float = 0.95, seed: int = 0) -> Interval:
+    """Return the mean of replicates of a quantity that is never negative, with its interval.
+
+    The interval is mean / f to mean * f with f = exp(t * s / (mean * sqrt(n))): Student's t on the
+    logarithm of the mean, whose standard error is s / (mean * sqrt(n)) by the delta method. It is
+    above zero wherever the mean is, and even on a logarithmic axis. Single values of zero are
+    allowed. From ``BOOTSTRAP_FROM`` values on it is BCa, as in ``mean_interval``. ValueError for a
+    negative value, and for NaN.
+    """
+    data = _clean(values)
+    if data.size and data.min() < 0:
+        raise ValueError(f"value {data.min()} of a quantity that is never negative")
+    if data.size < 2:
+        return _none(data, level)
+    if np.ptp(data) == 0 or data.size >= BOOTSTRAP_FROM:
+        return _mean_interval(data, level, _choose("auto", data.size), seed)
+    n, mean = int(data.size), float(data.mean())
+    error = float(data.std(ddof=1)) / math.sqrt(n) / mean
+    factor = math.exp(two_sided_t(level, n - 1) * error)
+    return Interval(mean, mean / factor, mean * factor, level, n, "t on the logarithm")
+
+
 def median_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     """Return the median of replicates with its exact interval from order statistics.
 
@@ -128,8 +170,7 @@ def ratio_interval(
         return Interval(None, None, None, level, n, "none", reason)
     log_a, log_b = np.log(a), np.log(b)
     # One way of rounding for estimate and ends: where all ratios are alike, these are equal.
-    difference = (log_a - log_b).mean() if paired else log_a.mean() - log_b.mean()
-    estimate = math.exp(difference)
+    estimate = math.exp(_center(log_a, log_b, paired=paired))
     if n < 2:
         return Interval(estimate, None, None, level, n, "none", _ONE)
     chosen = _choose(method, n)
@@ -138,7 +179,9 @@ def ratio_interval(
         low, high = inner.low, inner.high
         how = f"{inner.method} on log ratios by block"
     elif chosen == "t":
-        low, high = _welch(log_a, log_b, level)
+        found = log_difference(log_a, log_b)
+        half = two_sided_t(level, found.freedom) * found.error if found.error else 0.0
+        low, high = found.estimate - half, found.estimate + half
         how = "Welch t on logs"
     else:
         random = np.random.default_rng(seed)
@@ -148,6 +191,37 @@ def ratio_interval(
     if low is None or high is None:
         return Interval(estimate, None, None, level, n, how, "no interval of the log ratios")
     return Interval(estimate, math.exp(low), math.exp(high), level, n, how)
+
+
+class LogDifference(NamedTuple):
+    """How far the means of two samples of logs lie apart, as Student's t sees it."""
+
+    estimate: float
+    error: float
+    """Standard error; 0 for values that do not vary."""
+    freedom: float
+    """Degrees of freedom; of no meaning without an error."""
+
+
+def log_difference(
+    log_a: NDArray[np.float64], log_b: NDArray[np.float64], *, paired: bool = False
+) -> LogDifference:
+    """Return mean a minus mean b of two or more logs each, with the error that its t divides by."""
+    estimate = _center(log_a, log_b, paired=paired)
+    if paired:
+        by_block = log_a - log_b
+        error = by_block.std(ddof=1) / math.sqrt(by_block.size) if np.ptp(by_block) else 0.0
+        return LogDifference(estimate, float(error), by_block.size - 1)
+    sizes = np.array([log_a.size, log_b.size])
+    parts = np.array([x.var(ddof=1) for x in (log_a, log_b)]) / sizes
+    if parts.sum() == 0:
+        return LogDifference(estimate, 0.0, float(sizes.sum() - 2))
+    freedom = parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum()
+    return LogDifference(estimate, math.sqrt(parts.sum()), float(freedom))
+
+
+def _center(a: NDArray[np.float64], b: NDArray[np.float64], *, paired: bool) -> float:
+    return float((a - b).mean() if paired else a.mean() - b.mean())
 
 
 _ONE = "one replicate shows no spread; an interval needs two or more"
@@ -216,13 +290,3 @@ def _bca_tails(
     acceleration = (spread**3).sum() / (6 * (spread**2).sum() ** 1.5)
     shifted = bias + scipy.special.ndtri(tails)
     return np.asarray(scipy.special.ndtr(bias + shifted / (1 - acceleration * shifted)))
-
-
-def _welch(a: NDArray[np.float64], b: NDArray[np.float64], level: float) -> tuple[float, float]:
-    parts = np.array([x.var(ddof=1) / x.size for x in (a, b)])
-    difference = float(a.mean() - b.mean())
-    if parts.sum() == 0:
-        return difference, difference
-    freedom = parts.sum() ** 2 / (parts**2 / np.array([a.size - 1, b.size - 1])).sum()
-    half = two_sided_t(level, freedom) * math.sqrt(parts.sum())
-    return difference - half, difference + half

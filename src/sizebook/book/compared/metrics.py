@@ -25,7 +25,7 @@ from sizebook.model.metrics import METRICS
 from sizebook.report.claim_card import name_pair
 from sizebook.report.sides import name_levels
 from sizebook.stats.decisions import decide
-from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
+from sizebook.stats.intervals import Interval, positive_interval, ratio_interval
 from sizebook.stats.quotients import quotient_interval
 
 Values = Mapping[str, float]
@@ -134,8 +134,8 @@ def _pair(
         claim_id="",
         experiment=key[0],
         treatment=key[1],
-        a=Estimate.of(mean_interval(a)),
-        b=Estimate.of(mean_interval(b)),
+        a=Estimate.of(positive_interval(a)),
+        b=Estimate.of(positive_interval(b)),
         ratio=Estimate.of(ratio),
         method=ratio.method,
         judged=judged,
