@@ -88,8 +88,8 @@ class Series:
 
     def rise(self, span: Span | None = None) -> float:
         """Return how much it rose from its first answer to its last, of a span or of all."""
-        first, end = (0, self.times_ns.size) if span is None else self._places(*span)
-        return self._rise(first, end - 1).total if end > first else 0.0
+        values = self.values if span is None else self.within(*span)
+        return float(steps(values[:-1], values[1:]).sum())
 
     def rise_around(self, begin_ns: int, end_ns: int) -> Rise | None:
         """Return the rise from the last answer before a window to the first after it, or None."""
@@ -106,19 +106,15 @@ class Series:
     def _rise(self, first: int, last: int) -> Rise:
         values = self.values[first : last + 1]
         is_whole = not bool((values[1:] < values[:-1]).any())
-        # Of steps that are added up each is rounded.
+        # As published: sums of steps, as in ``rise``, differ in the last bits, which charts show.
         total = values[-1] - values[0] if is_whole else steps(values[:-1], values[1:]).sum()
         length_s = float(self.times_ns[last] - self.times_ns[first]) / 1e9
         return Rise(float(total), length_s, values.size, is_whole)
 
     def within(self, begin_ns: int, end_ns: int) -> NDArray[np.float64]:
         """Return the answers of a window, both of its ends included."""
-        first, end = self._places(begin_ns, end_ns)
-        return self.values[first:end]
-
-    def _places(self, begin_ns: int, end_ns: int) -> tuple[int, int]:
         first, end = np.searchsorted(self.times_ns, (begin_ns, end_ns + 1))
-        return int(first), int(end)
+        return self.values[first:end]
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None."""
