@@ -16,7 +16,7 @@ from bench.pairs import side_by_side
 from bench.records import Ceiling, Repeated
 from bench.rig import BODY_BYTES, NullServer, Rig
 from bench.tools import run_hey, run_jmeter, run_k6, run_locust, run_wrk
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 
@@ -61,7 +61,9 @@ def run(rig: Rig) -> Ceiling:
     )
 
 
-def measure_ours(rig: Rig, generator: Generator, server: NullServer, seconds: float) -> Measured:
+def measure_ours(
+    rig: Rig, generator: GeneratorClient, server: NullServer, seconds: float
+) -> Measured:
     """Return the rate of good answers of our lean user in the measured phase."""
 
     def call() -> Report:
@@ -85,7 +87,7 @@ def load(seconds: float, warmup_s: float = 0.5) -> LoadProfile:
     )
 
 
-def warm_up(rig: Rig, generator: Generator, server: NullServer) -> None:
+def warm_up(rig: Rig, generator: GeneratorClient, server: NullServer) -> None:
     """Let the server's compiler finish before anything is measured."""
     rig.tell("warming the server up")
     rig.measure(generator, load(1.0 if rig.short else 4.0), server)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.records import OpenCeiling, Repeated
 from bench.rig import BODY_BYTES, NullServer, Rig
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.model.errors import TrialError
 from sizebook.model.load import LoadProfile, OpenArrivals, Phases
 from sizebook.stats.search import boundary, next_level
@@ -31,7 +31,7 @@ WARMUP_S = 0.5
 
 
 def find_open_ceiling(
-    rig: Rig, generator: Generator, server: NullServer, closed_per_s: float, users: int
+    rig: Rig, generator: GeneratorClient, server: NullServer, closed_per_s: float, users: int
 ) -> OpenCeiling:
     """Return what was found in each round. Raises TrialError if no rate was kept in any."""
     rates = grid(closed_per_s)
@@ -75,7 +75,7 @@ def grid(closed_per_s: float) -> list[float]:
 
 
 def keeps_up(
-    rig: Rig, generator: Generator, server: NullServer, rate_per_s: float, users: int
+    rig: Rig, generator: GeneratorClient, server: NullServer, rate_per_s: float, users: int
 ) -> bool:
     """Return whether at this rate every arrival is answered, 99 of 100 within the limit."""
     load = LoadProfile(

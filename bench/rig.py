@@ -20,7 +20,7 @@ from bench.peers import Peer
 from sizebook.hosts import Host, HostProcess
 from sizebook.lab.placement import Placement
 from sizebook.load.collect import Collected
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.load.protocol import SCHEDULE_FILE
 from sizebook.model.deployment import Deployment, JvmRole
 from sizebook.model.errors import TrialError
@@ -154,15 +154,17 @@ class Rig:
             yield NullServer(node.process, node.url)
 
     @contextlib.contextmanager
-    def generator(self) -> Iterator[Generator]:
+    def generator(self) -> Iterator[GeneratorClient]:
         """Start our load generator on its CPU, ready for trials."""
         cpus = self.placement.generator[:1]
-        with Generator(self.host, sys.executable, self.folder / "generator", cpus) as generator:
+        with GeneratorClient(
+            self.host, sys.executable, self.folder / "generator", cpus
+        ) as generator:
             self.versions |= dict(generator.versions)
             yield generator
 
     def measure(
-        self, generator: Generator, load: LoadProfile, server: NullServer
+        self, generator: GeneratorClient, load: LoadProfile, server: NullServer
     ) -> tuple[Collected, NDArray[np.int64]]:
         """Run one trial; return what was recorded, and the schedule's offsets in ns.
 

@@ -37,7 +37,7 @@ from bench.records import (
 from bench.rig import BODY_BYTES, NullServer, Rig, Timeline
 from sizebook.lab import calibration
 from sizebook.load.collect import Collected
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 
@@ -125,7 +125,7 @@ def connections_for(law: str, rate_per_s: float) -> int:
     return max(CONNECTIONS, 100 * math.ceil(wanted / 100))
 
 
-def _closed_ceiling(rig: Rig, generator: Generator) -> float:
+def _closed_ceiling(rig: Rig, generator: GeneratorClient) -> float:
     """Return the rate of a closed loop of the calibration's users, without delay."""
     load = LoadProfile(
         locustfile="null.py",
@@ -144,7 +144,7 @@ def _closed_ceiling(rig: Rig, generator: Generator) -> float:
     return Repeated(values=tuple(rates[1:])).median  # the first warms the server up
 
 
-def _open_ceiling(rig: Rig, generator: Generator, closed_per_s: float) -> OpenCeiling:
+def _open_ceiling(rig: Rig, generator: GeneratorClient, closed_per_s: float) -> OpenCeiling:
     with rig.null_server(delay_law=NO_DELAY) as server:
         return find_open_ceiling(rig, generator, server, closed_per_s, CONNECTIONS)
 
@@ -152,7 +152,9 @@ def _open_ceiling(rig: Rig, generator: Generator, closed_per_s: float) -> OpenCe
 class AtShare:
     """The measurements at one share of the ceiling."""
 
-    def __init__(self, rig: Rig, generator: Generator, rate_per_s: float, share: float) -> None:
+    def __init__(
+        self, rig: Rig, generator: GeneratorClient, rate_per_s: float, share: float
+    ) -> None:
         self._rig = rig
         self._generator = generator
         self._share = share

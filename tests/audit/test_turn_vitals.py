@@ -8,7 +8,7 @@ import pytest
 from sizebook.book.audit.turns import turn_vitals
 from sizebook.model.bundle import TurnMark
 from sizebook.model.load import Phases, Turns
-from sizebook.store.readings import Series
+from sizebook.store.readings import TimeSeries
 
 SECOND = 1_000_000_000
 WARM_LAG, LAG = 9.0, 3.0
@@ -42,8 +42,8 @@ def bundle_of(settle_s, told_late_ns, lag_ms, cpu_s, turns=3, warm_turns=2):
     execution = SimpleNamespace(turns=tuple(marks[warm_turns:]), phase=lambda name: measured)
     shares = np.full(times.size, 0.5)
     readings = [
-        Series("local", "generator", "lag_max_ms", times, lags),
-        Series("local", "generator", "cpu_share", times, shares),
+        TimeSeries("local", "generator", "lag_max_ms", times, lags),
+        TimeSeries("local", "generator", "cpu_share", times, shares),
     ]
     record = SimpleNamespace(trial=SimpleNamespace(load=load), execution=execution)
     return (

@@ -9,7 +9,7 @@ import pytest
 
 from sizebook.book.chapters import (
     Chapter,
-    Parameter,
+    ChapterParameter,
     check_parameters,
     find_chapters,
     get_chapter,
@@ -40,11 +40,11 @@ def test_chapter_is_read_from_its_notebook(chapter: Chapter) -> None:
     assert (chapter.id, chapter.title, chapter.sources) == ("tiny", "Tiny", ("gateway-2012",))
     assert chapter.page == "chapters/tiny"
     expected = (
-        Parameter("profile", "smoke", "smoke, quick or full"),
-        Parameter("levels", [1, 5], "users at a time"),
-        Parameter("rate", 2.5, "requests"),
-        Parameter("retry", False, ""),
-        Parameter("replicates", 0, ""),
+        ChapterParameter("profile", "smoke", "smoke, quick or full"),
+        ChapterParameter("levels", [1, 5], "users at a time"),
+        ChapterParameter("rate", 2.5, "requests"),
+        ChapterParameter("retry", False, ""),
+        ChapterParameter("replicates", 0, ""),
     )
     assert expected == chapter.parameters
 

@@ -14,7 +14,7 @@ from compared_runs import ROUND, make_run, publish
 from typer.testing import CliRunner
 
 from sizebook.book.compared.comparing import compare_runs
-from sizebook.book.compared.comparison import Comparison
+from sizebook.book.compared.comparison import RunComparison
 from sizebook.book.compared.pages import read_results, results_of_run
 from sizebook.book.compared.sides import open_side
 from sizebook.book.crate.export import export_crate
@@ -48,12 +48,12 @@ def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def compared(a: Path, b: Path, tmp_path: Path, **options: Any) -> Comparison:
+def compared(a: Path, b: Path, tmp_path: Path, **options: Any) -> RunComparison:
     """Compare two projects' folders; the result is also good JSON of its own schema."""
     places = [tmp_path / "unpacked-a", tmp_path / "unpacked-b"]
     sides = [open_side(str(path), None, place) for path, place in zip((a, b), places, strict=True)]
     found = compare_runs(*sides, **options)
-    assert Comparison.model_validate_json(found.model_dump_json()) == found
+    assert RunComparison.model_validate_json(found.model_dump_json()) == found
     return found
 
 
@@ -294,7 +294,7 @@ def test_own_beside_published_by_name_and_by_date(first, again, tmp_path):
     publish(first, project)
     for words in ((), ("published", "own"), (ROUND, "own"), ("2025-01-01", "own")):
         code, out, _ = ask(project, *words, "--json")
-        said = Comparison.model_validate_json(out)
+        said = RunComparison.model_validate_json(out)
         assert (code, said.b.name) == (0, "own run")
         assert said.a.name == f"round {words[0] if words and words[0] != 'published' else ROUND}"
         assert said.claims[0].agreement == "agree"

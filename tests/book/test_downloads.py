@@ -26,7 +26,7 @@ from sizebook.book.downloads import (
     source_file,
     write_downloads,
 )
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.report.chart import MIME
 from sizebook.report.evidence import hash_json
 from sizebook.store import open_bundle
@@ -178,7 +178,7 @@ def test_old_downloads_go(root: Path, tmp_path: Path) -> None:
 def test_a_key_that_is_no_file_name_is_hashed(key: str) -> None:
     """Whatever a notebook calls its result, the file lies in the chapter's folder."""
     spec = {"data": {"values": [{"a": 1}]}, "mark": "bar"}
-    record = Record("figure", key, {}, {MIME: spec})
+    record = PublishedResult("figure", key, {}, {MIME: spec})
     names = [each.file for each in result_files(record, "chapters/alpha")]
     stem = f"downloads/alpha/figure-{hashlib.sha256(key.encode()).hexdigest()[:20]}"
     assert names == [f"{stem}.csv", f"{stem}.json"]
@@ -187,12 +187,14 @@ def test_a_key_that_is_no_file_name_is_hashed(key: str) -> None:
 def test_a_claim_has_its_comparisons() -> None:
     """The claim's record as it is; a number has no file of its own."""
     claim = {"claim_id": "c-1", "verdict": "confirmed", "comparisons": []}
-    record = Record("claim", "c-1", {"claim": claim}, {})
+    record = PublishedResult("claim", "c-1", {"claim": claim}, {})
     (file,) = result_files(record, "chapters/alpha")
     assert file.file == "downloads/alpha/c-1.json"
     assert json.loads(file.text) == claim
     expected: list[Download] = []
-    assert expected == result_files(Record("value", "n", {"value": 1}, {}), "chapters/alpha")
+    assert expected == result_files(
+        PublishedResult("value", "n", {"value": 1}, {}), "chapters/alpha"
+    )
 
 
 def test_only_files_of_the_project_that_are_meant_for_it_are_given(tmp_path: Path) -> None:

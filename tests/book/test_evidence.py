@@ -13,7 +13,7 @@ from sample_book import HOSTILE
 from sizebook.book import evidence_html
 from sizebook.book.cited import ProjectBundles
 from sizebook.book.evidence_html import Place, render_fold
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 
 PAGES = ("index.html", "chapters/alpha.html", "chapters/beta.html")
 RESULTS = "[...document.querySelectorAll('figure.sb-figure, figure.sb-table')]"
@@ -207,13 +207,13 @@ def test_trials_that_differ_are_counted() -> None:
     assert "<b>" not in html
 
 
-def make_record(**evidence: object) -> Record:
+def make_record(**evidence: object) -> PublishedResult:
     base = {
         "chapter": "alpha", "parameters": {"note": HOSTILE}, "sources": [],
         "command": "sizebook run alpha", "commit": "unknown", "harness": "0", "sha256": "a" * 64,
     }  # fmt: skip
     fields = {"claim": {}, "evidence": base | evidence}
-    return Record("claim", "c-1", fields, {}, 3, HOSTILE, f"x = '''{HOSTILE}'''")
+    return PublishedResult("claim", "c-1", fields, {}, 3, HOSTILE, f"x = '''{HOSTILE}'''")
 
 
 def test_files_behind_a_result_are_listed(tmp_path: Path) -> None:

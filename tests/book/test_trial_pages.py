@@ -20,7 +20,7 @@ from trial_writing import write_trial_pages
 
 from sizebook.book import evidence_html, processes, sphinx_evidence
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 from sizebook.book.site import list_pages
 from sizebook.book.trial_words import done_words, host_words, network_words, phase_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent, TurnMark
@@ -300,7 +300,7 @@ def test_an_absent_bundle_is_named_all_the_same(tmp_path: Path) -> None:
     html = evidence_html._sources(sources, "chapters/alpha", place)
     assert "bundle not on this machine" in html
     assert "1 trial: 1 valid" in words_of(html)
-    record = Record("value", "n", {"evidence": {"sources": sources}}, {})
+    record = PublishedResult("value", "n", {"evidence": {"sources": sources}}, {})
     listed = evidence_html.render_bundles([record, record], place)
     assert words_of(listed).count(f"b'<x> valid sha256 {'e' * 64}") == 1
     assert "<x>" not in html + listed

@@ -36,7 +36,7 @@ from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_reques
 from sizebook.gclog import advise, read_gc_log, summarise
 from sizebook.lab.inventories import read_inventory
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
-from sizebook.load.control import LOCUSTFILES, Generator
+from sizebook.load.control import LOCUSTFILES, GeneratorClient
 from sizebook.load.protocol import ROWS_FILE
 from sizebook.load.wire import ProtocolError
 from sizebook.model.errors import UserError
@@ -347,7 +347,7 @@ def _scrape(data: bytes, _: Path) -> None:
     probe.lacking()
 
 
-class _Spoken(Generator):
+class _Spoken(GeneratorClient):
     """A generator that says what it is given, then nothing, whatever it is told."""
 
     def __init__(self, data: bytes) -> None:

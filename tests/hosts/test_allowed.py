@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sizebook.hosts import allowed
-from sizebook.hosts.allowed import Allowed, find_allowed, free_memory_mib, usable_memory_mib
+from sizebook.hosts.allowed import GroupLimits, find_allowed, free_memory_mib, usable_memory_mib
 from sizebook.hosts.inside import senses
 from sizebook.hosts.inside.senses import memory_limits
 from sizebook.model.deployment import Deployment, JvmRole
@@ -88,7 +88,7 @@ def test_version_1_the_tightest_level_counts(tmp_path):
         "cpu/a/b/cpu.cfs_period_us": "100000",
     }
     proc = machine(tmp_path, "4:memory:/a/b\n1:cpu,cpuacct:/a/b\n", V1, files)
-    assert find_allowed(7, proc) == Allowed(1.5, 1024 * MIB, 248 * MIB)
+    assert find_allowed(7, proc) == GroupLimits(1.5, 1024 * MIB, 248 * MIB)
     assert as_the_agent_sees_it(proc) == 1024 * MIB
 
 
@@ -100,7 +100,7 @@ def test_version_1_tells_of_limits_that_are_not_visible(tmp_path):
         "mem/memory.stat": f"hierarchical_memory_limit {512 * MIB}",
     }
     proc = machine(tmp_path, "4:memory:/\n", {"mem": V1["mem"]}, files)
-    assert find_allowed(7, proc) == Allowed(None, 512 * MIB, 448 * MIB)
+    assert find_allowed(7, proc) == GroupLimits(None, 512 * MIB, 448 * MIB)
     assert as_the_agent_sees_it(proc) == 512 * MIB
 
 
@@ -122,7 +122,7 @@ def test_version_2_slowing_is_a_limit_too(tmp_path):
         "fs/a/b/cpu.max": "max 100000",
     }
     proc = machine(tmp_path, "0::/a/b\n", V2, files)
-    assert find_allowed(7, proc) == Allowed(2.5, 2048 * MIB, 98 * MIB)
+    assert find_allowed(7, proc) == GroupLimits(2.5, 2048 * MIB, 98 * MIB)
     assert as_the_agent_sees_it(proc) == 2048 * MIB
 
 
@@ -138,20 +138,20 @@ def test_hybrid_and_none(tmp_path):
         "mem/a/memory.usage_in_bytes": str(300 * MIB),
     }
     proc = machine(tmp_path, "4:memory:/a\n0::/a\n", V2 | {"mem": V1["mem"]}, files)
-    assert find_allowed(7, proc) == Allowed(0.5, 256 * MIB, 0)
+    assert find_allowed(7, proc) == GroupLimits(0.5, 256 * MIB, 0)
     assert as_the_agent_sees_it(proc) == 256 * MIB
     (proc / "7" / "cgroup").write_text("4:memory:/\n0::/\n")
-    assert find_allowed(7, proc) == Allowed()
+    assert find_allowed(7, proc) == GroupLimits()
     assert as_the_agent_sees_it(proc) is None
-    assert find_allowed(7, tmp_path / "nowhere") == Allowed()
+    assert find_allowed(7, tmp_path / "nowhere") == GroupLimits()
 
 
 def test_a_limit_is_the_end_of_the_memory(monkeypatch):
     """4 GiB of heap are refused in a group of 1 GiB; what is larger than the machine is none."""
-    monkeypatch.setattr(allowed, "find_allowed", lambda: Allowed(None, 1024 * MIB, 900 * MIB))
+    monkeypatch.setattr(allowed, "find_allowed", lambda: GroupLimits(None, 1024 * MIB, 900 * MIB))
     assert usable_memory_mib() == 1024 and free_memory_mib() <= 900
     monkeypatch.setattr(readiness, "find_allowed", allowed.find_allowed)
     with pytest.raises(HostLacksError, match="free memory; a control group allows 1024 MiB in all"):
         check_memory(Deployment(roles=(JvmRole(role="app", heap_mib=4096),)))
-    monkeypatch.setattr(allowed, "find_allowed", lambda: Allowed(None, 2**59, 2**59))
+    monkeypatch.setattr(allowed, "find_allowed", lambda: GroupLimits(None, 2**59, 2**59))
     assert usable_memory_mib() < 2**29 and free_memory_mib() <= usable_memory_mib()

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 def test_hosts_are_prepared_for_chapters_with_modes_alone(monkeypatch, words, brings):
     """A chapter that compares no virtualization modes waits for no build of a kernel."""
-    step = preparing.Step("a kernel unpacked", was_done=True)
+    step = preparing.SetupStep("a kernel unpacked", was_done=True)
     monkeypatch.setenv("SIZEBOOK_ROOT", str(ROOT))
     monkeypatch.setattr(preparing, "prepare_hosts", lambda _state, with_gvisor: iter([step]))
     done = CliRunner().invoke(app, ["hosts", "prepare", *words])

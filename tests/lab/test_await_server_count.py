@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from sizebook.lab.await_server_count import await_counted, requests_counted
-from sizebook.probes.base import QuietProbe, Sample
+from sizebook.probes.base import CounterSample, QuietProbe
 from sizebook.probes.sampler import Sampler
 
 
@@ -22,7 +22,7 @@ class Counting(QuietProbe):
 
     def sample(self):
         value = self._told.pop(0) if len(self._told) > 1 else self._told[0]
-        return [Sample(self.name, "requests_total", value)]
+        return [CounterSample(self.name, "requests_total", value)]
 
     def detach(self):
         """Nothing to close."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizebook.hosts.allowed import Allowed
+from sizebook.hosts.allowed import GroupLimits
 from sizebook.lab import placement
 from sizebook.lab.placement import (
     AS_PLACED,
@@ -110,7 +110,7 @@ def test_this_machine_is_asked_for_cores_and_limits(monkeypatch):
     """The heap is a quarter of what a control group allows, the CPUs are what it gives time for."""
     monkeypatch.setattr(placement, "usable_cpus", lambda: (0, 2, 3, 5))
     monkeypatch.setattr(placement, "physical_cores", lambda _: ((0, 2), (3, 5)))
-    monkeypatch.setattr(placement, "find_allowed", lambda: Allowed(cpus=3.0))
+    monkeypatch.setattr(placement, "find_allowed", lambda: GroupLimits(cpus=3.0))
     monkeypatch.setattr(placement, "usable_memory_mib", lambda: 1024)
     found = place()
     assert (found.stack, found.generator, found.total_heap_mib) == ((0, 2), (3,), 256)

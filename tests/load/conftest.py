@@ -16,7 +16,7 @@ import pytest
 
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.local import LocalHost
-from sizebook.load.control import LOCUSTFILES, Generator
+from sizebook.load.control import LOCUSTFILES, GeneratorClient
 
 Script = Callable[[socket.socket, int], None]
 
@@ -203,10 +203,10 @@ def locustfiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def generator(
     host: LocalHost, locustfiles: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Generator]:
+) -> Iterator[GeneratorClient]:
     """One process for all tests that do not harm it; it reads ``locustfiles``."""
     log_dir = tmp_path_factory.mktemp("log")
-    with Generator(host, sys.executable, log_dir, locustfiles=locustfiles) as running:
+    with GeneratorClient(host, sys.executable, log_dir, locustfiles=locustfiles) as running:
         yield running
 
 
@@ -214,5 +214,5 @@ def generator(
 def own(host, tmp_path_factory):
     """A generator of the project's own load profiles, one for the tests of a module."""
     log_dir = tmp_path_factory.mktemp("log")
-    with Generator(host, sys.executable, log_dir, locustfiles=LOCUSTFILES) as running:
+    with GeneratorClient(host, sys.executable, log_dir, locustfiles=LOCUSTFILES) as running:
         yield running

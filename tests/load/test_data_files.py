@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.load.data_files import ABSENT, differing, is_inside, print_files
 from sizebook.load.workers import Workers
 from sizebook.model.errors import LocustfileError, TrialError
@@ -75,7 +75,7 @@ def profile(name: str = "reads.py", workers: int = 1) -> LoadProfile:
 @pytest.fixture
 def generator(host, project, tmp_path):
     folder = project / "locustfiles"
-    with Generator(host, sys.executable, tmp_path, locustfiles=folder) as running:
+    with GeneratorClient(host, sys.executable, tmp_path, locustfiles=folder) as running:
         yield running
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from tests.waiting import HANGS_S, soon, wait_until
 
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.model.errors import TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
 
@@ -115,7 +115,7 @@ def test_locustfiles_come_from_their_folder_only(generator, server, tmp_path):
 @pytest.fixture
 def fresh(host, locustfiles, tmp_path):
     (locustfiles / "broken.py").write_text(PAGE)
-    own = Generator(host, sys.executable, tmp_path / "log", locustfiles=locustfiles)
+    own = GeneratorClient(host, sys.executable, tmp_path / "log", locustfiles=locustfiles)
     own.start()
     yield own
     own.stop()
@@ -204,4 +204,4 @@ def test_a_generator_that_cannot_start(host, tmp_path):
     broken.write_text("#!/bin/sh\necho 'no such package' >&2\nexit 3\n")
     broken.chmod(0o755)
     with pytest.raises(TrialError, match=r"exit code 3.*no such package"):
-        Generator(host, str(broken), tmp_path / "log", locustfiles=Path()).start()
+        GeneratorClient(host, str(broken), tmp_path / "log", locustfiles=Path()).start()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.load.fence import Fence
 from sizebook.load.target import resolve
 from sizebook.model.errors import TrialError
@@ -166,7 +166,7 @@ def test_variables_that_name_a_proxy_are_not_heeded(
             )
         )
     )
-    with Generator(host, sys.executable, tmp_path / "log", locustfiles=locustfiles) as fresh:
+    with GeneratorClient(host, sys.executable, tmp_path / "log", locustfiles=locustfiles) as fresh:
         collected = carry_out(fresh, locustfiles, tmp_path, server.url,
                               HEAD.replace("OTHER_URL", other.url) + text)  # fmt: skip
     assert (collected.facts.failed, collected.notes["script_errors"]) == (0, 0)

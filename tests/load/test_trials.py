@@ -12,7 +12,7 @@ import pytest
 from tests.asking import asked_again
 
 from sizebook.load.collect import Collected
-from sizebook.load.control import Generator
+from sizebook.load.control import GeneratorClient
 from sizebook.load.protocol import SCHEDULE_FILE
 from sizebook.load.schedule import ThinkTimes, arrival_offsets, paced_offsets
 from sizebook.model.bundle import REQUEST_COLUMNS
@@ -121,7 +121,7 @@ class Clerk(LeanHttpUser):
 
 
 def carry_out(
-    generator: Generator,
+    generator: GeneratorClient,
     out: Path,
     locustfiles: Path,
     url: str,

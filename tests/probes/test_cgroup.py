@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 from tests.waiting import wait_until
 
-from sizebook.hosts.memberships import Group, Groups, cpu_limit, find_groups, memory_limit
+from sizebook.hosts.memberships import (
+    GroupFolder,
+    Memberships,
+    cpu_limit,
+    find_groups,
+    memory_limit,
+)
 from sizebook.probes.base import Unavailable
 from sizebook.probes.cgroup import CgroupProbe
 from sizebook.probes.registry import find_counter
@@ -151,9 +157,9 @@ def test_the_tightest_limit_above_counts(tmp_path):
             files |= {f"fs/{name}/memory.max": memory, f"fs/{name}/memory.current": "1\n"}
     proc = tree(tmp_path, "0::/a/b/c\n", [("/", "fs", "cgroup2", "rw")], files)
     groups = find_groups(7, proc)
-    assert groups.cpu == Group(2, tmp_path / "fs/a")
-    assert groups.memory == Group(2, tmp_path / "fs/a/b")
-    assert groups.pressure == Group(2, tmp_path / "fs/a/b/c")
+    assert groups.cpu == GroupFolder(2, tmp_path / "fs/a")
+    assert groups.memory == GroupFolder(2, tmp_path / "fs/a/b")
+    assert groups.pressure == GroupFolder(2, tmp_path / "fs/a/b/c")
     assert (cpu_limit(groups.cpu), memory_limit(groups.memory)) == (0.5, 900)
 
 
@@ -163,7 +169,7 @@ def test_a_container_sees_its_own_group_as_the_top(tmp_path):
     mounts = [("/docker/0a1b", "fs", "cgroup", "rw,cpu")]
     proc = tree(tmp_path, "4:cpu:/docker/0a1b\n", mounts, files)
     groups = find_groups(7, proc)
-    assert groups.cpu == Group(1, tmp_path / "fs") and cpu_limit(groups.cpu) is None
+    assert groups.cpu == GroupFolder(1, tmp_path / "fs") and cpu_limit(groups.cpu) is None
 
 
 @pytest.mark.parametrize("marker", ["cgroup.controllers", "release_agent"])
@@ -177,7 +183,7 @@ def test_the_topmost_group_is_none(tmp_path, marker):
         [("/", "fs", kind, "rw,cpu")],
         {f"fs/{marker}": "", "fs/cpu.stat": V2_CPU},
     )
-    assert find_groups(7, proc) == Groups() and not find_groups(7, proc).exist
+    assert find_groups(7, proc) == Memberships() and not find_groups(7, proc).exist
     outside = tree(tmp_path / "x", "0::/../other\n", [("/", "fs", "cgroup2", "rw")], {})
     assert not find_groups(7, outside).exist
 
@@ -186,7 +192,9 @@ def test_no_control_groups(tmp_path):
     """No process, no mounts, a group that has gone: missing with a reason."""
     with pytest.raises(FileNotFoundError):
         find_groups(7, tmp_path)
-    gone = Groups(cpu=Group(2, tmp_path / "gone"), memory=Group(1, tmp_path / "gone"))
+    gone = Memberships(
+        cpu=GroupFolder(2, tmp_path / "gone"), memory=GroupFolder(1, tmp_path / "gone")
+    )
     with pytest.raises(Unavailable, match="none of the group's files"):
         CgroupProbe("cgroup/all", gone).sample()
 
@@ -207,7 +215,7 @@ def made_group():
         if (folder / "cpu.stat").exists() and (
             (folder / "cpu.cfs_quota_us").exists() or (folder / "cpu.max").exists()
         ):
-            return Group(version, folder)
+            return GroupFolder(version, folder)
         folder.rmdir()
         reasons.append(f"{place}: no CPU controller there")
     pytest.skip(f"no control group may be made here ({'; '.join(reasons)})")

@@ -7,7 +7,7 @@ import pytest
 
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.notes import NOTES, ProbeNotes
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 from sizebook.probes.sampler import Sampler
 
 S = 1_000_000_000
@@ -50,7 +50,7 @@ class Fake(QuietProbe):
         self._clock.work(self._takes_s(self.calls) if callable(self._takes_s) else self._takes_s)
         if error := self._fails(self.calls):
             raise error
-        return [Sample("fake", "calls", self.calls), Sample("fake", "lacking", None)]
+        return [CounterSample("fake", "calls", self.calls), CounterSample("fake", "lacking", None)]
 
     def detach(self):
         self.moments.append("detach")
@@ -256,7 +256,7 @@ class Asking(QuietProbe):
             self.threads.add(threading.current_thread().name)
             assert self._word.wait(20)
             self.seen.set()
-        return [Sample(self.asks or "fake", "calls", 1)]
+        return [CounterSample(self.asks or "fake", "calls", 1)]
 
 
 def test_who_answers_late_costs_only_its_own_readings():

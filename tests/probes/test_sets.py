@@ -12,7 +12,7 @@ import pytest
 from sizebook.hosts import HostView
 from sizebook.model.errors import UsageError
 from sizebook.probes import sets
-from sizebook.probes.cgroup import Group, Groups
+from sizebook.probes.cgroup import GroupFolder, Memberships
 from sizebook.probes.jvm import JvmProbe
 from sizebook.probes.native_memory import TRACKING
 from sizebook.probes.sampler import Sampler
@@ -114,7 +114,7 @@ def test_too_short_an_interval_is_refused(interval_s):
 
 def test_one_control_group_or_several(monkeypatch, tmp_path):
     """A group that holds all is called so; else it is called after its first process."""
-    one, other = (Groups(cpu=Group(2, tmp_path / name)) for name in "ab")
+    one, other = (Memberships(cpu=GroupFolder(2, tmp_path / name)) for name in "ab")
     where = {1: one, 2: one, 3: one}
 
     def names():
@@ -126,9 +126,9 @@ def test_one_control_group_or_several(monkeypatch, tmp_path):
     assert names() == ["cgroup:cgroup/all"]
     where[3] = other
     assert names() == ["cgroup:cgroup/database-1", "cgroup:cgroup/generator-1"]
-    where[3] = Groups()
+    where[3] = Memberships()
     assert names() == ["cgroup:cgroup/database-1"]
-    where.update(dict.fromkeys(where, Groups()))
+    where.update(dict.fromkeys(where, Memberships()))
     assert names() == []
 
 

@@ -17,8 +17,8 @@ from sizebook.model.reported import (
     ONE_SIDED,
     REPORTS,
     Measurement,
-    Parameter,
     ReportedClaim,
+    ReportedParameter,
     expected_unit,
     parse_treatment,
 )
@@ -65,7 +65,7 @@ def put(column: str, text: str, row: int = 1) -> Damage:
 
 @pytest.mark.parametrize(
     ("table", "count", "kind"),
-    [("measurements", 735, Measurement), ("parameters", 264, Parameter),
+    [("measurements", 735, Measurement), ("parameters", 264, ReportedParameter),
      ("claims", 204, ReportedClaim)],
 )  # fmt: skip
 def test_every_row_of_the_data_is_a_record(table: str, count: int, kind: type) -> None:

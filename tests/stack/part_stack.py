@@ -12,7 +12,7 @@ import psycopg
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.lab.profiles import PROFILES
-from sizebook.load.control import LOCUSTFILES, Generator
+from sizebook.load.control import LOCUSTFILES, GeneratorClient
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.probes.prometheus import PrometheusProbe
 from sizebook.stack import StackRunner, ensure_built
@@ -82,7 +82,7 @@ def load(stack, folder, locustfile, users, settings, measured_s=0.5, over=None):
         settings=settings,
     )
     host = LocalHost(guard)
-    with Generator(host, sys.executable, folder, locustfiles=LOCUSTFILES) as generator:
+    with GeneratorClient(host, sys.executable, folder, locustfiles=LOCUSTFILES) as generator:
         generator.prepare(profile, {"app": stack.url("app")}, folder)
         collected = generator.run(lambda _: over and over.is_set() and generator.stop_trial())
     guard.close()

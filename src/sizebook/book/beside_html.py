@@ -12,11 +12,11 @@ from sizebook.book.compared.comparison import (
     JUDGED,
     ClaimPair,
     ClaimSide,
-    Comparison,
-    Difference,
-    Estimate,
+    ComparedEstimate,
+    ConditionDifference,
     MetricPair,
     Refusal,
+    RunComparison,
     SideFacts,
 )
 from sizebook.model.plain_text import escape_html as escape
@@ -28,7 +28,7 @@ _FOLDED = "absolute"
 """Kind of metrics that carries over worst: it is shown on demand."""
 
 
-def render_beside(found: Comparison, chapter: str) -> str:
+def render_beside(found: RunComparison, chapter: str) -> str:
     """Return what is compared of a chapter; empty if nothing of it is in the comparison."""
     refused = [each for each in found.refused if each.chapter == chapter]
     pair = next((each for each in found.chapters if each.chapter == chapter), None)
@@ -126,17 +126,17 @@ def _metric(pair: MetricPair) -> str:
     )
 
 
-def _mean(found: Estimate) -> str:
+def _mean(found: ComparedEstimate) -> str:
     return "none" if found.estimate is None else f"{found.estimate:,.4g}"
 
 
-def _estimate(found: Estimate) -> str:
+def _estimate(found: ComparedEstimate) -> str:
     if found.estimate is None:
         return ""
     return escape(effect_words(found.estimate, found.low, found.high, found.n))
 
 
-def _differences(differences: Sequence[Difference]) -> str:
+def _differences(differences: Sequence[ConditionDifference]) -> str:
     rows = (
         f"<tr><th scope='row'>{escape(each.what)}</th><td>{escape(each.a)}</td>"
         f"<td>{escape(each.b)}</td><td>{escape(each.meaning)}</td></tr>"

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ChapterParameter:
     """One parameter of a chapter: its default and what its comment says."""
 
     name: str
@@ -52,7 +52,7 @@ class Chapter:
     sources: tuple[str, ...]
     kind: Kind
     notebook: Path
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ChapterParameter, ...]
     borrows: tuple[str, ...] = ()
     """The chapters whose trials it reads, beside its own."""
 
@@ -123,7 +123,7 @@ def check_parameters(chapter: Chapter, given: Mapping[str, str]) -> dict[str, Pa
     return values
 
 
-def read_parameters(source: str) -> tuple[Parameter, ...]:
+def read_parameters(source: str) -> tuple[ChapterParameter, ...]:
     """Give the parameters of a parameters cell: assignments of literals with their comments.
 
     Raises ValueError for any other statement.
@@ -141,7 +141,7 @@ def read_parameters(source: str) -> tuple[Parameter, ...]:
         default = ast.literal_eval(value)
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         help_text = " ".join(comments[line] for line in lines if line in comments)
-        parameters.append(Parameter(name, default, help_text))
+        parameters.append(ChapterParameter(name, default, help_text))
     return tuple(parameters)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.model.errors import BundleError
 from sizebook.model.trial import TrialSpec
 from sizebook.model.verdict import VERDICTS
@@ -24,7 +24,7 @@ _TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Chapter:
+class ChapterPage:
     """A page of the book that was made from a notebook."""
 
     page: str
@@ -38,7 +38,7 @@ class Cited:
     bundle: str
     sha256: str
     verdict: str
-    chapters: dict[str, Chapter] = field(default_factory=dict)
+    chapters: dict[str, ChapterPage] = field(default_factory=dict)
     results: dict[str, dict[str, str]] = field(default_factory=dict)
     numbers: dict[str, dict[str, str]] = field(default_factory=dict)
     commands: dict[str, None] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def find_cited(book: Path, pages: Iterable[str]) -> dict[str, Cited]:
         notebook = book / f"{page}.ipynb"
         if not notebook.exists():
             continue
-        chapter = Chapter(page, _read_title(notebook))
+        chapter = ChapterPage(page, _read_title(notebook))
         for record in read_records(notebook).values():
             for source in record.evidence["sources"]:
                 _cite(cited, source, chapter, record)
@@ -155,7 +155,10 @@ def treatment_words(trial: TrialSpec) -> str:
 
 
 def _cite(
-    cited: dict[str, Cited], source: Mapping[str, str], chapter: Chapter, record: Record
+    cited: dict[str, Cited],
+    source: Mapping[str, str],
+    chapter: ChapterPage,
+    record: PublishedResult,
 ) -> None:
     known = cited.setdefault(
         source["bundle"], Cited(source["bundle"], source["sha256"], source["verdict"])

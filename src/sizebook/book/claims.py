@@ -18,7 +18,7 @@ from typing import Any
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.discoveries import BookDiscoveries, discover_claims
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.model.claim import CLAIM_VERDICTS, OWN, Claim, ClaimOutcome, ClaimSize
 from sizebook.model.errors import UserError
 from sizebook.model.reported import REPORTS
@@ -275,7 +275,7 @@ def _read_decided(root: Path, pages: Sequence[str]) -> dict[str, _Decided]:
     return decided
 
 
-def _claim_records(root: Path, pages: Sequence[str]) -> Iterator[tuple[str, Record]]:
+def _claim_records(root: Path, pages: Sequence[str]) -> Iterator[tuple[str, PublishedResult]]:
     for page in pages:
         notebook = root / "book" / f"{page}.ipynb"
         if notebook.exists():

@@ -15,7 +15,7 @@ from typing import Any
 
 from sizebook.book.cited import ProjectBundles, file_stem, find_cited
 from sizebook.book.flat_data import find_datasets, make_rows, read_table, write_csv
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.report.chart import MIME
 from sizebook.store import Bundle
 from sizebook.store.bundles import REQUESTS
@@ -39,7 +39,7 @@ class Download:
     text: str
 
 
-def result_files(record: Record, page: str) -> list[Download]:
+def result_files(record: PublishedResult, page: str) -> list[Download]:
     """Give the files of one result of a notebook's page, empty for a number.
 
     A figure has its specification and each data set that it draws; a table its cells; a claim its
@@ -70,7 +70,7 @@ def result_files(record: Record, page: str) -> list[Download]:
             return []
 
 
-def numbers_file(records: Sequence[Record], page: str) -> Download:
+def numbers_file(records: Sequence[PublishedResult], page: str) -> Download:
     """Give the file with all numbers of a notebook's page, each with cell, checksum, evidence."""
     origins: dict[str, int] = {}
     numbers = {}

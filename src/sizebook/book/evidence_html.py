@@ -35,7 +35,7 @@ from sizebook.book.downloads import (
     result_files,
     source_file,
 )
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 from sizebook.book.site import TRIALS
 from sizebook.model.bundle import BundleRecord
 from sizebook.model.plain_text import escape_html as escape
@@ -63,7 +63,7 @@ class Place:
         return "../" * self.page.count("/") + quote(target)
 
 
-def render_fold(record: Record, notebook: str, place: Place) -> str:
+def render_fold(record: PublishedResult, notebook: str, place: Place) -> str:
     """Give the fold below a figure, table or claim of a notebook's page.
 
     On the notebook's own page it has the HTML id ``evidence-<key>``.
@@ -79,10 +79,10 @@ def render_fold(record: Record, notebook: str, place: Place) -> str:
     return _fold("Evidence", _rows(rows), f"evidence-{record.key}" * (place.page == notebook))
 
 
-def render_numbers(records: Iterable[Record], place: Place) -> str:
+def render_numbers(records: Iterable[PublishedResult], place: Place) -> str:
     """Give the fold with every number of a page, each with an anchor that links can reach."""
     listed = list(records)
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[PublishedResult]] = {}
     for record in listed:
         origin = {name: each for name, each in record.evidence.items() if name != "sha256"}
         groups.setdefault(json.dumps(origin, sort_keys=True), []).append(record)
@@ -101,7 +101,7 @@ def render_numbers(records: Iterable[Record], place: Place) -> str:
     return _fold(title, "".join(parts), NUMBERS_FOLD)
 
 
-def render_bundles(records: Iterable[Record], place: Place) -> str:
+def render_bundles(records: Iterable[PublishedResult], place: Place) -> str:
     """Give the fold with every bundle behind a page: its checksum, and the bundle to take home.
 
     Results share their trials, so the bundles stand there once. Empty for a page without any.
@@ -115,7 +115,7 @@ def render_bundles(records: Iterable[Record], place: Place) -> str:
     return _fold(f"The {count} behind this page", f"<ul>{listed}</ul>", BUNDLES_FOLD)
 
 
-def _number_row(record: Record) -> str:
+def _number_row(record: PublishedResult) -> str:
     value, unit = record.fields["value"], record.fields["unit"]
     words = escape(format_scalar(value, "", unit))
     anchor = escape(number_anchor(record.key))
@@ -123,7 +123,7 @@ def _number_row(record: Record) -> str:
     return f"<tr id='{anchor}'>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _describe(records: Sequence[Record], notebook: str, place: Place) -> list[Row]:
+def _describe(records: Sequence[PublishedResult], notebook: str, place: Place) -> list[Row]:
     """Give the lines about results of one origin: they differ in key, cell and checksum only."""
     evidence = records[0].evidence
     parameters = "<br>".join(
@@ -144,7 +144,7 @@ def _describe(records: Sequence[Record], notebook: str, place: Place) -> list[Ro
     ]
 
 
-def _cells(records: Sequence[Record]) -> list[Row]:
+def _cells(records: Sequence[PublishedResult]) -> list[Row]:
     """Give the cells that made these results, each with its code in a fold of its own."""
     cells = {each.cell: each for each in records if each.cell}
     if not cells:

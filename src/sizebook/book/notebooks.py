@@ -18,7 +18,7 @@ import sizebook
 from sizebook.book.again import Again, find_again
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.stamps import make_stamp
 from sizebook.lab import calibration
 from sizebook.lab.measurement_cache import TRY_ALL
@@ -190,7 +190,7 @@ def _execute(
         forward()
 
 
-def _check_borrowed(root: Path, chapter: Chapter, records: Iterable[Record]) -> None:
+def _check_borrowed(root: Path, chapter: Chapter, records: Iterable[PublishedResult]) -> None:
     """Raise UserError if results stand on trials of a chapter that the notebook does not name.
 
     Its page would not be made again when that chapter is measured again.

@@ -39,7 +39,7 @@ for (const table of document.querySelectorAll("table")) {
 
 
 @dataclass(frozen=True)
-class Entry:
+class ContentsEntry:
     """A line of the contents: a part's name, or a page."""
 
     title: str
@@ -65,13 +65,15 @@ def bind_pages(site: Path, root: Path, numbers: Mapping[str, int] | None = None)
     for number, (part, listed) in enumerate(parts):
         if part:
             anchor = f"part-{number}"
-            entries.append(Entry(part, anchor, is_part=True))
+            entries.append(ContentsEntry(part, anchor, is_part=True))
             bodies.append(f'<h1 class="sb-part" id="{anchor}">{escape(part)}</h1>')
         for page in listed:
             article = articles[page]
             _bind(article, page, places, site.name, deeper=bool(part))
             heading = article.find(re.compile(r"h[12]"))
-            entries.append(Entry(heading.get_text().strip() if heading else page, _slug(page)))
+            entries.append(
+                ContentsEntry(heading.get_text().strip() if heading else page, _slug(page))
+            )
             bodies.append(str(article))
     title = escape(str(config.get("title", "Book")))
     head = _head(site, title)
@@ -205,7 +207,7 @@ def _head(site: Path, title: str) -> str:
     return f'<meta charset="utf-8"><title>{title}</title>{links}<style>{style}</style>'
 
 
-def _contents(entries: Sequence[Entry], numbers: Mapping[str, int]) -> str:
+def _contents(entries: Sequence[ContentsEntry], numbers: Mapping[str, int]) -> str:
     lines = "".join(
         f'<li class="{"sb-in-part" if entry.is_part else ""}">'
         f'<a href="#{entry.anchor}"><span>{escape(entry.title)}</span>'

@@ -18,7 +18,7 @@ MOST_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True)
-class Record:
+class PublishedResult:
     """One published result: its metadata record, the bundle that shows it, and its cell.
 
     ``cell`` is the cell's number among the notebook's code cells, from 1; 0 is not known.
@@ -44,7 +44,7 @@ class Record:
         return "".join(content) if isinstance(content, list) else str(content)
 
 
-def read_records(notebook: Path) -> dict[str, Record]:
+def read_records(notebook: Path) -> dict[str, PublishedResult]:
     """Give the records of an executed notebook by key, prose taken apart into its numbers.
 
     Raises UserError when two different results have one key, or the file is no notebook.
@@ -57,7 +57,7 @@ _OTHER_FORM = (KeyError, TypeError, AttributeError)
 
 
 @functools.lru_cache(maxsize=64)
-def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
+def _read_cached(path: str, mtime_ns: int) -> dict[str, PublishedResult]:
     del mtime_ns  # a changed file is another cache entry
     try:
         data = read_plain(Path(path), MOST_BYTES, follow=True)
@@ -72,9 +72,9 @@ def _read_cached(path: str, mtime_ns: int) -> dict[str, Record]:
         ) from error
 
 
-def _by_key(cells: list[dict[str, Any]], name: str) -> dict[str, Record]:
+def _by_key(cells: list[dict[str, Any]], name: str) -> dict[str, PublishedResult]:
     """Return the records by key; one of ``_OTHER_FORM`` for cells that are none of a notebook's."""
-    records: dict[str, Record] = {}
+    records: dict[str, PublishedResult] = {}
     for record in _walk(cells):
         known = records.get(record.key)
         if known and not _same_number(known, record):
@@ -87,7 +87,7 @@ def _by_key(cells: list[dict[str, Any]], name: str) -> dict[str, Record]:
     return records
 
 
-def _walk(cells: list[dict[str, Any]]) -> Iterator[Record]:
+def _walk(cells: list[dict[str, Any]]) -> Iterator[PublishedResult]:
     codes = (cell for cell in cells if cell.get("cell_type") == "code")
     for number, cell in enumerate(codes, start=1):
         place = number, str(cell.get("id", "")), "".join(cell.get("source", ""))
@@ -96,13 +96,13 @@ def _walk(cells: list[dict[str, Any]]) -> Iterator[Record]:
             if fields is None:
                 continue
             if fields["kind"] != "prose":
-                yield Record(fields["kind"], fields["key"], fields, output["data"], *place)
+                yield PublishedResult(fields["kind"], fields["key"], fields, output["data"], *place)
                 continue
             for each in fields["numbers"]:
                 shown = {**each, "unit": "", "evidence": fields["evidence"]}
-                yield Record("value", each["key"], shown, {}, *place)
+                yield PublishedResult("value", each["key"], shown, {}, *place)
 
 
-def _same_number(one: Record, other: Record) -> bool:
+def _same_number(one: PublishedResult, other: PublishedResult) -> bool:
     same_kind = one.kind == other.kind == "value"
     return same_kind and one.fields["value"] == other.fields["value"]

@@ -14,7 +14,7 @@ from sphinx.util import logging
 
 from sizebook.book.beside_html import render_beside
 from sizebook.book.compared.beside import compare_with_published
-from sizebook.book.compared.comparison import Comparison
+from sizebook.book.compared.comparison import RunComparison
 from sizebook.book.site import CHAPTERS
 from sizebook.book.sphinx_nodes import find_root
 from sizebook.model.errors import UserError
@@ -27,7 +27,7 @@ ANCHOR = "beside-the-published-round"
 
 
 @functools.lru_cache(maxsize=1)
-def _compared(root: Path) -> Comparison | None:
+def _compared(root: Path) -> RunComparison | None:
     """Return the comparison of the whole book, made once a build."""
     return compare_with_published(Project(root))
 

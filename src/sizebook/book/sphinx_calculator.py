@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.environment import BuildEnvironment
 
 from sizebook.book.evidence_html import render_fold
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 from sizebook.book.sphinx_nodes import (
     bare_table,
     find_place,
@@ -29,7 +29,7 @@ CLASS = "sb-calculator"
 SCRIPT, STYLE = "calculator.js", "calculator.css"
 
 
-def make_calculator(record: Record, env: BuildEnvironment) -> sizebook_table:
+def make_calculator(record: PublishedResult, env: BuildEnvironment) -> sizebook_table:
     """Return the numbered calculator: caption, form, standard answers, evidence."""
     model = SizingModel.from_record(record.fields["model"])
     data = script_json(as_data(model))

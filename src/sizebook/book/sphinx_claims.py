@@ -33,7 +33,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sizebook.book.claims import LedgerRow, faults, in_question, read_ledger
 from sizebook.book.evidence_html import render_fold
 from sizebook.book.ledger_html import ledger_anchor, render_ledger
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 from sizebook.book.site import is_unmeasured, list_pages
 from sizebook.book.sphinx_nodes import find_place, find_root, sizebook_markup
 from sizebook.model.claim import OWN, ClaimOutcome
@@ -51,7 +51,7 @@ class sizebook_ledger(nodes.General, nodes.Element):  # noqa: N801  (docutils sp
     """The ledger's rows; its addresses are known only when the page is written."""
 
 
-def make_claim(record: Record, env: BuildEnvironment) -> nodes.container:
+def make_claim(record: PublishedResult, env: BuildEnvironment) -> nodes.container:
     """Return a decided claim as it stands in its chapter: the card, and its evidence below.
 
     The card is drawn from the record, whose checksum the evidence holds, not from the notebook's.

@@ -32,7 +32,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import sizebook
 from sizebook.book.cited import number_anchor
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.site import is_unmeasured
 from sizebook.book.sphinx_beside import add_beside
 from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
@@ -64,7 +64,9 @@ _STATIC = Path(__file__).parent / "static"
 _THEME = Path(__file__).parent / "theme"
 
 
-def find_record(env: BuildEnvironment, target: str, kind: str, location: Any) -> Record | None:
+def find_record(
+    env: BuildEnvironment, target: str, kind: str, location: Any
+) -> PublishedResult | None:
     """Give the record that ``<page>#<key>`` names, or None: after a warning, or not measured."""
     docname, _, key = target.partition("#")
     notebook = Path(env.srcdir) / f"{docname}.ipynb"
@@ -129,7 +131,7 @@ class _ResultDirective(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {"name": directives.unchanged}
     kind: ClassVar[str]
 
-    def make(self, record: Record, notebook: str) -> nodes.Element:
+    def make(self, record: PublishedResult, notebook: str) -> nodes.Element:
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
@@ -154,7 +156,7 @@ class FigureDirective(_ResultDirective):
 
     kind = "figure"
 
-    def make(self, record: Record, notebook: str) -> nodes.Element:
+    def make(self, record: PublishedResult, notebook: str) -> nodes.Element:
         """Give the figure's node."""
         return make_figure(record, self.env, notebook)
 
@@ -164,7 +166,7 @@ class TableDirective(_ResultDirective):
 
     kind = "table"
 
-    def make(self, record: Record, notebook: str) -> nodes.Element:
+    def make(self, record: PublishedResult, notebook: str) -> nodes.Element:
         """Give the table's node."""
         return make_table(record, self.env, notebook)
 

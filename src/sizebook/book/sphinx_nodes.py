@@ -19,7 +19,7 @@ from sphinx.environment import BuildEnvironment
 
 from sizebook.book.cited import ProjectBundles
 from sizebook.book.evidence_html import Place, render_fold
-from sizebook.book.records import Record
+from sizebook.book.records import PublishedResult
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.chart import MIME, render_svg
 from sizebook.report.chart_words import describe_chart
@@ -52,7 +52,7 @@ def open_bundles(root: Path) -> ProjectBundles:
     return ProjectBundles(root)
 
 
-def make_figure(record: Record, env: BuildEnvironment, notebook: str) -> nodes.figure:
+def make_figure(record: PublishedResult, env: BuildEnvironment, notebook: str) -> nodes.figure:
     """Give a numbered figure: live chart, static picture, caption, evidence.
 
     The picture is drawn from the specification, which the checksum covers, and not taken from the
@@ -66,7 +66,7 @@ def make_figure(record: Record, env: BuildEnvironment, notebook: str) -> nodes.f
     return figure
 
 
-def make_table(record: Record, env: BuildEnvironment, notebook: str) -> sizebook_table:
+def make_table(record: PublishedResult, env: BuildEnvironment, notebook: str) -> sizebook_table:
     """Give a numbered table with its caption above and its evidence below.
 
     The style sheet that Great Tables puts into each table is taken out; the book has one for all.

@@ -16,7 +16,7 @@ from sphinx.util import logging
 
 from sizebook.book.cited import number_anchor, result_anchor
 from sizebook.book.evidence_html import render_bundles, render_numbers
-from sizebook.book.records import Record, read_records
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.sphinx_calculator import make_calculator
 from sizebook.book.sphinx_claims import make_claim
 from sizebook.book.sphinx_nodes import (
@@ -32,7 +32,7 @@ from sizebook.report.showing import METADATA_KEY
 
 LOG = logging.getLogger(__name__)
 
-_HTML: dict[str, Callable[[Record, BuildEnvironment], nodes.Element]] = {
+_HTML: dict[str, Callable[[PublishedResult, BuildEnvironment], nodes.Element]] = {
     "table": lambda record, env: make_table(record, env, env.docname),
     "calculator": make_calculator,
     "claim": make_claim,
@@ -64,11 +64,15 @@ class VegaLiteMime:
             if data.mime_type != MIME:
                 return None
             return [make_chart(dict(data.content), "chart", env, fluid=False)]
-        record = Record(fields["kind"], fields["key"], fields, {data.mime_type: data.content})
+        record = PublishedResult(
+            fields["kind"], fields["key"], fields, {data.mime_type: data.content}
+        )
         return _show(_with_cell(record, env), renderer, data)
 
 
-def add_folds(document: nodes.document, records: Iterable[Record], env: BuildEnvironment) -> None:
+def add_folds(
+    document: nodes.document, records: Iterable[PublishedResult], env: BuildEnvironment
+) -> None:
     """Add what a notebook's results share at the end of its page: all numbers, all bundles."""
     listed, place = list(records), find_place(env)
     numbers = [record for record in listed if record.kind == "value"]
@@ -78,7 +82,7 @@ def add_folds(document: nodes.document, records: Iterable[Record], env: BuildEnv
     end.extend(sizebook_markup("", html=fold) for fold in folds if fold)
 
 
-def _with_cell(record: Record, env: BuildEnvironment) -> Record:
+def _with_cell(record: PublishedResult, env: BuildEnvironment) -> PublishedResult:
     """Give the record with the cell that published it; myst-nb tells only the output."""
     try:
         known = read_records(Path(env.doc2path(env.docname))).get(record.key)
@@ -87,10 +91,10 @@ def _with_cell(record: Record, env: BuildEnvironment) -> Record:
     if known is None or known.kind != record.kind:
         return record
     cell = (known.cell, known.cell_id, known.cell_source)
-    return Record(record.kind, record.key, record.fields, record.bundle, *cell)
+    return PublishedResult(record.kind, record.key, record.fields, record.bundle, *cell)
 
 
-def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
+def _show(record: PublishedResult, renderer: Any, data: Any) -> list[nodes.Node]:
     env: BuildEnvironment = renderer.renderer.sphinx_env
     match record.kind, data.mime_type:
         case "figure", mime_type if mime_type == MIME:
@@ -105,7 +109,7 @@ def _show(record: Record, renderer: Any, data: Any) -> list[nodes.Node]:
             return []
 
 
-def _named(node: nodes.Element, record: Record, renderer: Any) -> nodes.Element:
+def _named(node: nodes.Element, record: PublishedResult, renderer: Any) -> nodes.Element:
     """Give the figure the label ``<chapter>-<key>``, so that {numref} reaches it from any page."""
     node["names"].append(f"{record.evidence['chapter']}-{record.key}")
     node["ids"].append(result_anchor(record.key))
@@ -113,13 +117,13 @@ def _named(node: nodes.Element, record: Record, renderer: Any) -> nodes.Element:
     return node
 
 
-def _make_value(record: Record, text: str) -> nodes.Element:
+def _make_value(record: PublishedResult, text: str) -> nodes.Element:
     line = nodes.paragraph(classes=["sb-value"])
     line += nodes.reference("", text, refid=number_anchor(record.key), internal=True)
     return line
 
 
-def _make_prose(record: Record, renderer: Any, line: int) -> nodes.Element:
+def _make_prose(record: PublishedResult, renderer: Any, line: int) -> nodes.Element:
     """Give the paragraph: the author's Markdown is parsed first, the numbers are put in after.
 
     So nothing that comes from data passes the parser.

@@ -29,7 +29,7 @@ from sizebook.book.site import TRIALS
 from sizebook.book.stamps import list_harness
 from sizebook.book.trial_pages import (
     TEMPLATES,
-    Look,
+    PageFrame,
     PageToMake,
     find_look,
     load_templates,
@@ -58,7 +58,7 @@ class Plan:
 
     root: Path
     folder: Path
-    look: Look
+    look: PageFrame
     base: str
     rows: list[dict[str, Any]]
     due: list[PageToMake]
@@ -166,7 +166,7 @@ def _index_row(name: str, cited: Cited, found: Found) -> dict[str, Any]:
 
 
 def _write_index(
-    file: Path, base: str, rows: list[dict[str, Any]], look: Look, sums: Mapping[str, str]
+    file: Path, base: str, rows: list[dict[str, Any]], look: PageFrame, sums: Mapping[str, str]
 ) -> bool:
     rows.sort(key=lambda row: [natural_order(str(row[name])) for name in _ORDER])
     stamp = hash_json([base, rows])

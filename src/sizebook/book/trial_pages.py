@@ -46,7 +46,7 @@ _RULES_DIRECTIVE = "{sbregistry} rules"
 
 
 @dataclass(frozen=True)
-class Look:
+class PageFrame:
     """What all pages take from the site: title, style sheets, scripts, where the rules stand."""
 
     book: str
@@ -73,7 +73,7 @@ class PageToMake:
     """Whether the checksums of all its files hold."""
 
 
-def find_look(root: Path, statics: Sequence[Path], pages: Iterable[str]) -> Look:
+def find_look(root: Path, statics: Sequence[Path], pages: Iterable[str]) -> PageFrame:
     """Return what a site that is made from these folders offers to its trial pages.
 
     What they lack is left empty.
@@ -84,7 +84,7 @@ def find_look(root: Path, statics: Sequence[Path], pages: Iterable[str]) -> Look
         return any((folder / name).exists() for folder in statics)
 
     vega = sorted(file.name for folder in statics for file in folder.glob("sizebook-vega-*.js"))
-    return Look(
+    return PageFrame(
         book=str(config.get("title", "Sizebook")),
         sheets=[sheet for sheet in _SHEETS if offered(sheet)],
         logo="logo.svg" if offered("logo.svg") else "",
@@ -94,7 +94,7 @@ def find_look(root: Path, statics: Sequence[Path], pages: Iterable[str]) -> Look
     )
 
 
-def write_pages(due: Sequence[PageToMake], look: Look, root: Path) -> None:
+def write_pages(due: Sequence[PageToMake], look: PageFrame, root: Path) -> None:
     """Write the pages of trials; what is odd about a bundle stands at its page's head."""
     bundles = [open_bundle(todo.folder) if todo.folder is not None else None for todo in due]
     read_ahead(bundle for bundle in bundles if bundle is not None)
@@ -102,7 +102,7 @@ def write_pages(due: Sequence[PageToMake], look: Look, root: Path) -> None:
         _write_page(todo, bundle, look, root)
 
 
-def _write_page(todo: PageToMake, bundle: Bundle | None, look: Look, root: Path) -> None:
+def _write_page(todo: PageToMake, bundle: Bundle | None, look: PageFrame, root: Path) -> None:
     page, notes = None, [todo.trouble] if todo.trouble else []
     cited = todo.cited
     if bundle is not None:

@@ -140,7 +140,7 @@ def ratios_of_most(workloads: Iterable[Workload], metrics: Mapping[str, str]) ->
 
 
 @dataclass(frozen=True)
-class Advice:
+class LayoutAdvice:
     """How many nodes a workload is best served with, and why."""
 
     workload: str
@@ -149,7 +149,7 @@ class Advice:
     reason: str
 
 
-def advise(ratios: pl.DataFrame, *, least: float, what: str) -> tuple[Advice, ...]:
+def advise(ratios: pl.DataFrame, *, least: float, what: str) -> tuple[LayoutAdvice, ...]:
     """Return for each workload of :func:`ratios_to_fewest` the fewest nodes that are worth it.
 
     More nodes are worth it if the interval of their ratio lies above ``least`` (or below its
@@ -160,7 +160,7 @@ def advise(ratios: pl.DataFrame, *, least: float, what: str) -> tuple[Advice, ..
     for (name,), rows in ratios.group_by("workload", maintain_order=True):
         known = rows.drop_nulls("mean").sort(NODES)
         if not known.height:
-            advice.append(Advice(str(name), None, "not measured"))
+            advice.append(LayoutAdvice(str(name), None, "not measured"))
             continue
         better = pl.col("low") > least if least > 1 else pl.col("high") < least
         worth = known.filter(better.fill_null(value=False)).sort("mean", descending=least > 1)
@@ -168,7 +168,7 @@ def advise(ratios: pl.DataFrame, *, least: float, what: str) -> tuple[Advice, ..
         if worth.height:
             best = worth.row(0, named=True)
             text = f"{best['mean']:.2f} times the {what} of {_nodes(fewest)}"
-            advice.append(Advice(str(name), int(best[NODES]), text))
+            advice.append(LayoutAdvice(str(name), int(best[NODES]), text))
             continue
         most = known.row(-1, named=True)
         if known.height == 1:
@@ -180,11 +180,11 @@ def advise(ratios: pl.DataFrame, *, least: float, what: str) -> tuple[Advice, ..
                 f"more nodes were not shown to bring anything: {_nodes(most[NODES])} have "
                 f"{most['mean']:.2f} ({most['low']:.2f} to {most['high']:.2f}) times the {what}"
             )
-        advice.append(Advice(str(name), fewest, text))
+        advice.append(LayoutAdvice(str(name), fewest, text))
     return tuple(advice)
 
 
-def advice_frame(advice: Sequence[Advice]) -> pl.DataFrame:
+def advice_frame(advice: Sequence[LayoutAdvice]) -> pl.DataFrame:
     """Return one row a workload: ``workload``, ``nodes``, ``reason``."""
     rows = [(one.workload, one.nodes, one.reason) for one in advice]
     schema = {"workload": pl.String, NODES: pl.Int64, "reason": pl.String}

@@ -141,7 +141,7 @@ def last_reading_ns(bundle: Bundle, source: str, metric: str) -> int:
 
 
 @dataclass(frozen=True)
-class Course:
+class LevelChange:
     """A quantity around a time window, summed over the sources that have it."""
 
     rise: float
@@ -150,7 +150,7 @@ class Course:
     """Value after the window."""
 
 
-def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> Course:
+def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: int) -> LevelChange:
     """Return how a gauge changed from the last reading before to the first one after a window.
 
     ``source`` is the beginning of the sources that count, ``metric`` the name with its label.
@@ -159,4 +159,4 @@ def change_of(bundle: Bundle, source: str, metric: str, begin_ns: int, end_ns: i
     if levels is None:
         raise DoesNotApply(f"the readings of {metric} do not span the window")
     before, after = levels
-    return Course(after - before, after)
+    return LevelChange(after - before, after)

@@ -15,7 +15,7 @@ from sizebook.store import Project, find_project
 
 if TYPE_CHECKING:
     from sizebook.book.audit.findings import AuditReport
-    from sizebook.book.audit.targets import Target
+    from sizebook.book.audit.targets import AuditTarget
 
 _SHOWN = 12
 
@@ -65,7 +65,7 @@ def audit(
     raise typer.Exit(1 if report.number_of("error") else 0)
 
 
-def _find_target(path: Path | None, chapters: list[str], into: Path) -> Target:
+def _find_target(path: Path | None, chapters: list[str], into: Path) -> AuditTarget:
     """Return what the words on the command line name; an archive is unpacked into a folder."""
     from sizebook.book.audit.targets import folder_target, own_target
     from sizebook.book.crate.received import is_crate_archive, unpack_crate

@@ -16,10 +16,10 @@ from sizebook.store import Project, find_project
 if TYPE_CHECKING:
     from sizebook.book.compared.comparison import (
         ClaimPair,
-        Comparison,
-        Estimate,
+        ComparedEstimate,
         MetricKind,
         MetricPair,
+        RunComparison,
         SideFacts,
     )
 
@@ -51,11 +51,11 @@ def compare(
     something was compared, 1 with --check if it differs, 2 if all was refused.
     """
     from sizebook.book.compared.comparing import compare_runs
-    from sizebook.book.compared.comparison import Comparison
+    from sizebook.book.compared.comparison import RunComparison
     from sizebook.book.compared.sides import open_side
 
     if schema:
-        print_json(Comparison.model_json_schema())
+        print_json(RunComparison.model_json_schema())
         return
     if tolerance is not None and not 0 < tolerance < 1:
         _refuse(
@@ -101,7 +101,7 @@ def _try_project() -> Project | None:
         return None
 
 
-def _show(found: Comparison, every: bool) -> None:
+def _show(found: RunComparison, every: bool) -> None:
 
     for letter, side in (("A", found.a), ("B", found.b)):
         say(f"{letter}: {_side_words(side)}")
@@ -135,7 +135,7 @@ def _side_words(side: SideFacts) -> str:
     return f"{words}); {'; '.join(side.machines) or 'machine not known'}"
 
 
-def _show_closeness(found: Comparison) -> None:
+def _show_closeness(found: RunComparison) -> None:
     groups: dict[tuple[str, float | None], list[str]] = {}
     for pair in found.chapters:
         groups.setdefault((pair.closeness, pair.tolerance), []).append(pair.chapter)
@@ -148,7 +148,7 @@ def _show_closeness(found: Comparison) -> None:
         say(f"the very same trials on both sides: {', '.join(same)}")
 
 
-def _show_claims(found: Comparison, every: bool) -> None:
+def _show_claims(found: RunComparison, every: bool) -> None:
     counts = found.count_claims()
     words = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     say()
@@ -173,7 +173,7 @@ def _claim_row(each: ClaimPair) -> dict[str, str]:
             "": each.agreement, "why": each.why}  # fmt: skip
 
 
-def _show_metrics(found: Comparison, every: bool) -> None:
+def _show_metrics(found: RunComparison, every: bool) -> None:
     for kind, counts in found.count_metrics().items():
         rows = [each for each in found.metrics if each.kind == kind]
         if not rows:
@@ -224,7 +224,7 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:,.4g}"
 
 
-def _ratio(found: Estimate) -> str:
+def _ratio(found: ComparedEstimate) -> str:
     from sizebook.report.claim_card import effect_words
 
     if found.estimate is None:

@@ -54,7 +54,7 @@ Weight = Literal["bad", "doubtful", "note"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class GcFinding:
     """Something about the collections that whoever sizes the heap should know."""
 
     key: str
@@ -74,7 +74,7 @@ class Advice:
     least_bytes: int | None
     """Smallest and largest heap that this log can tell anything about."""
     most_bytes: int | None
-    findings: tuple[Finding, ...]
+    findings: tuple[GcFinding, ...]
 
 
 def advise(source: GcLog | GcSummary, overhead: float = 0.05) -> Advice:
@@ -186,12 +186,12 @@ def _reason_not_to(summary: GcSummary) -> str:
     return next((words for is_so, words in reasons if is_so), "")
 
 
-def find(summary: GcSummary) -> tuple[Finding, ...]:
+def find(summary: GcSummary) -> tuple[GcFinding, ...]:
     """Return what is remarkable, the worst first."""
-    found: list[Finding] = []
+    found: list[GcFinding] = []
 
     def add(key: str, weight: Weight, words: str) -> None:
-        found.append(Finding(key, weight, words))
+        found.append(GcFinding(key, weight, words))
 
     own = (summary.pause_ns or 0) - summary.explicit_pause_ns
     share = own / 1e9 / summary.window_s if summary.window_s else 0.0

@@ -22,7 +22,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True)
-class Step:
+class CollectionStep:
     """A line of a step whose collections come one after another, such as young pauses."""
 
     number: int
@@ -30,7 +30,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Piece:
+class LogPiece:
     """Lines that stand together and that one run may have written."""
 
     number: int
@@ -45,9 +45,9 @@ class Piece:
     n0: int | None
     """The lowest number of its collections, and the highest."""
     n1: int | None
-    first: Mapping[str, Step] = field(default_factory=dict)
+    first: Mapping[str, CollectionStep] = field(default_factory=dict)
     """Of each step the first line, and the last."""
-    last: Mapping[str, Step] = field(default_factory=dict)
+    last: Mapping[str, CollectionStep] = field(default_factory=dict)
     paired: frozenset[str] = frozenset()
     """Steps that have a line at their begin, too."""
 
@@ -66,28 +66,28 @@ class Inside:
 class Chain:
     """Pieces of one run in the order of its time."""
 
-    pieces: list[Piece]
+    pieces: list[LogPiece]
     t1: float | None
     n0: int | None
     n1: int | None
     begins: frozenset[str]
-    first: dict[str, Step]
-    last: dict[str, Step]
+    first: dict[str, CollectionStep]
+    last: dict[str, CollectionStep]
     paired: frozenset[str]
 
     @classmethod
-    def of(cls, piece: Piece) -> Chain:
+    def of(cls, piece: LogPiece) -> Chain:
         """Return the chain of one piece."""
         return cls([piece], piece.t1, piece.n0, piece.n1, piece.begins,
                    dict(piece.first), dict(piece.last), piece.paired)  # fmt: skip
 
     @property
-    def head(self) -> Piece:
+    def head(self) -> LogPiece:
         """Its first piece."""
         return self.pieces[0]
 
     @property
-    def end(self) -> Piece:
+    def end(self) -> LogPiece:
         """Its last piece."""
         return self.pieces[-1]
 
@@ -113,7 +113,7 @@ class Chain:
 class Joined:
     """The runs that pieces make."""
 
-    chains: list[list[Piece]]
+    chains: list[list[LogPiece]]
     """In the order of the file."""
     unclear: str
     """Which piece fits several places, in words; empty if none does."""
@@ -124,7 +124,7 @@ class Joined:
 class Joiner:
     """Joins pieces; ``is_absolute`` says that their clock counts on while no JVM runs."""
 
-    def __init__(self, pieces: Sequence[Piece], *, is_absolute: bool) -> None:
+    def __init__(self, pieces: Sequence[LogPiece], *, is_absolute: bool) -> None:
         self._chains = [Chain.of(piece) for piece in pieces]
         self._starts = (
             sorted(each.t0 for each in pieces if each.begins and each.t0 is not None)
@@ -303,7 +303,7 @@ def _in_order(later: Chain, before: Chain) -> bool:
     return all(_continues(name, step, later, before) for name, step in later.first.items())
 
 
-def _continues(name: str, step: Step, later: Chain, before: Chain) -> bool:
+def _continues(name: str, step: CollectionStep, later: Chain, before: Chain) -> bool:
     """Return whether a step's first line comes after the last one that the pieces before have."""
     last = before.last.get(name)
     if last is None:

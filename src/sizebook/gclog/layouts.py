@@ -55,7 +55,7 @@ _SHAPES = {kind: re.compile(looks) for kind, (looks, _) in _KINDS.items()}
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """The decorations of a JVM's lines; none of them is a layout, too."""
 
     kinds: tuple[str, ...]
@@ -109,21 +109,21 @@ def evident(lines: pl.Series) -> pl.Series:
     return lines.filter(lines.str.contains(EVIDENCE)).head(_SAMPLE)
 
 
-def find_layouts(lines: Iterable[str], known: Sequence[Layout] = ()) -> list[Layout]:
+def find_layouts(lines: Iterable[str], known: Sequence[LineLayout] = ()) -> list[LineLayout]:
     """Return the layouts that lines show beyond the known ones, the longest first.
 
     A rare layout that is the end of another one, or has one as its end, comes from a line that was
     damaged or from words in front of the decorations.
     """
-    counts: Counter[Layout] = Counter()
+    counts: Counter[LineLayout] = Counter()
     for line in lines:
         said = _SAID.search(line)
         tagged = said or _TAGGED.search(line)
         if tagged is not None:
-            counts[Layout(tuple(map(_kind, _PARTS.findall(tagged[1]))))] += 1
+            counts[LineLayout(tuple(map(_kind, _PARTS.findall(tagged[1]))))] += 1
         elif re.search(_STEP, line):
-            counts[Layout(())] += 1
-    found: list[Layout] = []
+            counts[LineLayout(())] += 1
+    found: list[LineLayout] = []
     enough = max(_FEWEST, 0.1 * counts.total())
     for layout in sorted(counts, key=lambda one: (-len(one.clocks), -counts[one], len(one.kinds))):
         others = [*known, *found]
@@ -137,6 +137,6 @@ def _kind(text: str) -> str:
     return next(kind for kind, shape in _SHAPES.items() if shape.fullmatch(text))
 
 
-def _is_end_of(end: Layout, whole: Layout) -> bool:
+def _is_end_of(end: LineLayout, whole: LineLayout) -> bool:
     length = len(end.kinds)
     return bool(length) and end.kinds == whole.kinds[len(whole.kinds) - length :]

@@ -17,8 +17,8 @@ import polars as pl
 
 from sizebook.gclog.decoding import line_parts
 from sizebook.gclog.errors import GcLogError, refused
-from sizebook.gclog.layouts import MOST, Layout, evident, find_layouts
-from sizebook.gclog.runs import Span, in_runs
+from sizebook.gclog.layouts import MOST, LineLayout, evident, find_layouts
+from sizebook.gclog.runs import RunSpan, in_runs
 from sizebook.gclog.strange import Foreign, count_strange, find_foreign
 
 _KEPT = [
@@ -61,7 +61,7 @@ class Lines:
     frame: pl.DataFrame
     """``at_s`` (seconds since the JVM's start), ``at_ns`` (CLOCK_MONOTONIC; null where the log does
     not have it), ``run``, ``line`` (of the file), ``message``."""
-    runs: tuple[Span, ...]
+    runs: tuple[RunSpan, ...]
     """What is known of each run; one at least."""
     total: int
     """Lines of the file that are not empty."""
@@ -98,7 +98,7 @@ def _opened(source: Path | bytes) -> BinaryIO:
 
 
 def _read(file: BinaryIO) -> Lines:
-    layouts: list[Layout] = []
+    layouts: list[LineLayout] = []
     frames: list[pl.DataFrame] = []
     total = strange = 0
     is_empty, ends_whole = True, True
@@ -147,7 +147,7 @@ def _nothing(total: int, foreign: Foreign | None) -> GcLogError:
     )
 
 
-def _headed(lines: pl.Series, known: list[Layout]) -> tuple[pl.Series, list[Layout]]:
+def _headed(lines: pl.Series, known: list[LineLayout]) -> tuple[pl.Series, list[LineLayout]]:
     """Return the layouts with those that these lines add, and of each line whether it has one.
 
     0: none, 1: it begins with a JVM's decorations, 2: it has them behind other words.
@@ -161,7 +161,7 @@ def _headed(lines: pl.Series, known: list[Layout]) -> tuple[pl.Series, list[Layo
         layouts = [*layouts, *new]
 
 
-def _marked(lines: pl.Series, layouts: list[Layout]) -> pl.Series:
+def _marked(lines: pl.Series, layouts: list[LineLayout]) -> pl.Series:
     if not layouts:
         return pl.repeat(0, len(lines), dtype=pl.UInt8, eager=True)
     any_head = _any_of(layouts)
@@ -174,11 +174,11 @@ def _marked(lines: pl.Series, layouts: list[Layout]) -> pl.Series:
     return frame.with_row_index("n").update(behind, on="n")["headed"]
 
 
-def _any_of(layouts: list[Layout]) -> str:
+def _any_of(layouts: list[LineLayout]) -> str:
     return "|".join(f"(?:{one.head})" for one in layouts)
 
 
-def _take_apart(kept: pl.DataFrame, layouts: list[Layout], before: int) -> pl.DataFrame:
+def _take_apart(kept: pl.DataFrame, layouts: list[LineLayout], before: int) -> pl.DataFrame:
     """Return line, message, clocks, and what may tell JVMs apart, in the order of the lines.
 
     Lines without a layout are left out, except those that say that memory ran out.
@@ -199,7 +199,7 @@ def _take_apart(kept: pl.DataFrame, layouts: list[Layout], before: int) -> pl.Da
     return found.select((pl.col("n") + (before + 1)).alias("line"), *_SHAPE.columns[1:])
 
 
-def _unglued(rows: pl.DataFrame, layouts: list[Layout]) -> pl.DataFrame:
+def _unglued(rows: pl.DataFrame, layouts: list[LineLayout]) -> pl.DataFrame:
     """Return the rows with each record of a line as one of its own: some writers lose line ends."""
     number = r"GC\([0-9]{1,9}\) "
     begins = "|".join(
@@ -231,7 +231,7 @@ def _unheaded(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _of_layout(rows: pl.DataFrame, layout: Layout, number: int) -> pl.DataFrame:
+def _of_layout(rows: pl.DataFrame, layout: LineLayout, number: int) -> pl.DataFrame:
     clocks = {
         "layout": pl.lit(number, dtype=pl.UInt8),
         "message": pl.col("message").str.strip_prefix(" "),

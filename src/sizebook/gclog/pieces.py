@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sizebook.gclog.chains import CYCLE, Inside, Joiner, Piece, Step
+from sizebook.gclog.chains import CYCLE, CollectionStep, Inside, Joiner, LogPiece
 
 RESTS = "reset"
 """The step that a collection may have more than once."""
@@ -117,7 +117,7 @@ def _past_starts(cut: pl.DataFrame) -> pl.Series:
     ).to_series()  # fmt: skip
 
 
-def _pieces(cut: pl.DataFrame) -> list[Piece]:
+def _pieces(cut: pl.DataFrame) -> list[LogPiece]:
     steps = cut.filter(pl.col("step").is_not_null()).group_by(
         "piece", "step", maintain_order=True
     ).agg(
@@ -125,12 +125,12 @@ def _pieces(cut: pl.DataFrame) -> list[Piece]:
         pl.col("number").last().alias("n1"), pl.col("ends").last().alias("e1"),
         (~pl.col("ends")).any().alias("is_paired"),
     )  # fmt: skip
-    first: dict[int, dict[str, Step]] = {}
-    last: dict[int, dict[str, Step]] = {}
+    first: dict[int, dict[str, CollectionStep]] = {}
+    last: dict[int, dict[str, CollectionStep]] = {}
     paired: dict[int, set[str]] = {}
     for number, name, n0, e0, n1, e1, is_paired in steps.iter_rows():
-        first.setdefault(number, {})[name] = Step(n0, e0)
-        last.setdefault(number, {})[name] = Step(n1, e1)
+        first.setdefault(number, {})[name] = CollectionStep(n0, e0)
+        last.setdefault(number, {})[name] = CollectionStep(n1, e1)
         if is_paired and name != RESTS:
             paired.setdefault(number, set()).add(name)
     told = cut.group_by("piece", maintain_order=True).agg(
@@ -141,7 +141,7 @@ def _pieces(cut: pl.DataFrame) -> list[Piece]:
         n0=pl.col("number").min(), n1=pl.col("number").max(),
     )  # fmt: skip
     return [
-        Piece(
+        LogPiece(
             number=row["piece"],
             line=row["line"],
             begins=frozenset(row["begins"]),
@@ -158,7 +158,7 @@ def _pieces(cut: pl.DataFrame) -> list[Piece]:
     ]
 
 
-def _inside(cut: pl.DataFrame, pieces: Sequence[Piece]) -> dict[int, list[Inside]]:
+def _inside(cut: pl.DataFrame, pieces: Sequence[LogPiece]) -> dict[int, list[Inside]]:
     """Return where a collection begins within a piece, of those with which others begin or end."""
     heads = {one.n0 for one in pieces if not one.begins and one.n0 is not None}
     heads |= {one.n1 + 1 for one in pieces if one.n1 is not None}
@@ -240,7 +240,7 @@ def _with_begins(rows: pl.DataFrame, breaks: pl.Series) -> pl.Series:
 
 
 def _mixed_at(
-    pieces: Sequence[Piece], run: dict[int, int], chains: Sequence[Sequence[Piece]]
+    pieces: Sequence[LogPiece], run: dict[int, int], chains: Sequence[Sequence[LogPiece]]
 ) -> int:
     """Return the line from which pieces of several runs alternate, or of too many; 0 if none do."""
     turns = Counter[frozenset[int]]()

@@ -44,7 +44,7 @@ _WORDS = r"[^\s\"|,{}]+"
 
 
 @dataclass(frozen=True)
-class Span:
+class RunSpan:
     """A run of a JVM: when it was under way, and by what its lines are known."""
 
     run: int
@@ -61,7 +61,7 @@ class Span:
 
 def in_runs(
     frame: pl.DataFrame, clocks: Sequence[Sequence[str]]
-) -> tuple[pl.DataFrame, tuple[Span, ...]]:
+) -> tuple[pl.DataFrame, tuple[RunSpan, ...]]:
     """Return the lines with ``at_s``, ``at_ns`` and ``run``, run by run, and each run's times.
 
     ``clocks`` are those that the lines of each layout have. Raises GcLogError where lines of
@@ -144,7 +144,7 @@ def _streams(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.Series]
     yield "", rows.with_columns(place=found.place).sort("place").drop("place"), found.sorted
 
 
-def _spans(rows: pl.DataFrame, names: dict[int, str]) -> tuple[Span, ...]:
+def _spans(rows: pl.DataFrame, names: dict[int, str]) -> tuple[RunSpan, ...]:
     kept = pl.col("line") > 0
     told = rows.group_by("run", maintain_order=True).agg(
         line=pl.col("line").filter(kept).first().fill_null(1),
@@ -156,7 +156,7 @@ def _spans(rows: pl.DataFrame, names: dict[int, str]) -> tuple[Span, ...]:
     # the first line of a log in disorder may be the last one by its clock
     last = pl.when(pl.col("read_s").is_not_null()).then(pl.max_horizontal("first_s", "read_s"))
     told = told.with_columns(last_s=last).drop("read_s")
-    return tuple(Span(jvm=names[row["run"]], **row) for row in told.iter_rows(named=True))
+    return tuple(RunSpan(jvm=names[row["run"]], **row) for row in told.iter_rows(named=True))
 
 
 def _keys(rows: pl.DataFrame) -> Iterator[pl.Series]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sizebook.gclog.layouts import Layout
+from sizebook.gclog.layouts import LineLayout
 
 JAVA_8 = "a GC log of Java 8 or older (as -XX:+PrintGCDetails writes)"
 OPENJ9 = "a verbose GC log of another JVM (OpenJ9) or Java 8"
@@ -55,7 +55,7 @@ class Foreign:
         return Foreign(self.what, self.line, self.lines + later.lines)
 
 
-def count_strange(rest: pl.Series, layouts: list[Layout]) -> int:
+def count_strange(rest: pl.Series, layouts: list[LineLayout]) -> int:
     """Return how many lines without a layout's head are no lines of the JVM."""
     if any(not one.kinds for one in layouts):
         return int((~rest.str.contains(_PLAIN)).sum())

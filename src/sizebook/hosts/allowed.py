@@ -11,7 +11,7 @@ import psutil
 
 from sizebook.hosts.memberships import (
     UNLIMITED_BYTES,
-    Group,
+    GroupFolder,
     cpu_limit,
     find_chains,
     keyed,
@@ -23,7 +23,7 @@ _PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
-class Allowed:
+class GroupLimits:
     """The tightest limits at any level that is visible from here; None: none is set."""
 
     cpus: float | None = None
@@ -33,24 +33,24 @@ class Allowed:
     """What may still be taken; files that are cached can be given back."""
 
 
-def find_allowed(pid: int | None = None, proc: Path = _PROC) -> Allowed:
+def find_allowed(pid: int | None = None, proc: Path = _PROC) -> GroupLimits:
     """Return the limits of a process's control groups; of this one's unless one is named."""
     try:
         chains = find_chains(os.getpid() if pid is None else pid, proc)
     except OSError:
-        return Allowed()
-    unified = [Group(2, folder) for folder in chains.get("", ())]
-    cpu = [*(Group(1, folder) for folder in chains.get("cpu", ())), *unified]
-    memory = [*(Group(1, folder) for folder in chains.get("memory", ())), *unified]
+        return GroupLimits()
+    unified = [GroupFolder(2, folder) for folder in chains.get("", ())]
+    cpu = [*(GroupFolder(1, folder) for folder in chains.get("cpu", ())), *unified]
+    memory = [*(GroupFolder(1, folder) for folder in chains.get("memory", ())), *unified]
     limited = [pair for group in memory for pair in _limits(group)]
-    return Allowed(
+    return GroupLimits(
         cpus=min((limit for group in cpu if (limit := cpu_limit(group)) is not None), default=None),
         memory_bytes=min((limit for limit, _ in limited), default=None),
         free_bytes=min((max(0, limit - held) for limit, held in limited), default=None),
     )
 
 
-def _limits(group: Group) -> Iterator[tuple[int, int]]:
+def _limits(group: GroupFolder) -> Iterator[tuple[int, int]]:
     """Yield a group's limits, each with what is held of it now.
 
     Version 1 tells the limits above what is visible, too (``hierarchical_memory_limit``); version 2

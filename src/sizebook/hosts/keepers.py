@@ -73,7 +73,7 @@ Host {box}
 """
 
 
-class Connection:
+class KeeperConnection:
     """One ssh process with a keeper at its far end; closed, it leaves nothing here or there."""
 
     def __init__(self, place: SshHost, name: str, local: LocalHost, guard: Guard) -> None:

@@ -24,7 +24,7 @@ _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
-class Group:
+class GroupFolder:
     """One folder of a hierarchy, and the version whose file names it has."""
 
     version: Version
@@ -32,13 +32,13 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Groups:
+class Memberships:
     """Where the counters of a process's control group are; None: no such group."""
 
-    cpu: Group | None = None
-    accounting: Group | None = None
-    memory: Group | None = None
-    pressure: Group | None = None
+    cpu: GroupFolder | None = None
+    accounting: GroupFolder | None = None
+    memory: GroupFolder | None = None
+    pressure: GroupFolder | None = None
 
     @property
     def exist(self) -> bool:
@@ -46,7 +46,7 @@ class Groups:
         return self.cpu is not None or self.memory is not None
 
 
-def find_groups(pid: int, proc: Path = _PROC) -> Groups:
+def find_groups(pid: int, proc: Path = _PROC) -> Memberships:
     """Return the control groups of a process, as far as they are mounted where we can read.
 
     The topmost group of a machine has no limits and is no group in this sense. Raises OSError where
@@ -54,8 +54,8 @@ def find_groups(pid: int, proc: Path = _PROC) -> Groups:
     """
     chains = find_chains(pid, proc)
     unified = chains.get("", ())
-    own = Group(2, unified[0]) if unified else None
-    return Groups(
+    own = GroupFolder(2, unified[0]) if unified else None
+    return Memberships(
         cpu=_tightest(chains.get("cpu"), unified, "cpu.stat", "nr_periods", cpu_limit),
         accounting=_first(chains.get("cpuacct"), "cpuacct.usage", own),
         memory=_tightest(chains.get("memory"), unified, "memory.current", "", memory_limit),
@@ -63,7 +63,7 @@ def find_groups(pid: int, proc: Path = _PROC) -> Groups:
     )
 
 
-def cpu_limit(group: Group) -> float | None:
+def cpu_limit(group: GroupFolder) -> float | None:
     """Return how many CPUs the group may use at most, or None without a limit."""
     if group.version == 1:
         quota = _whole(try_read(group.folder / "cpu.cfs_quota_us"))
@@ -75,7 +75,7 @@ def cpu_limit(group: Group) -> float | None:
     return quota / period if quota is not None and period else None
 
 
-def memory_limit(group: Group) -> float | None:
+def memory_limit(group: GroupFolder) -> float | None:
     """Return the group's memory limit in bytes, or None without one."""
     name = "memory.limit_in_bytes" if group.version == 1 else "memory.max"
     limit = _whole(try_read(group.folder / name))
@@ -97,14 +97,14 @@ def _tightest(
     unified: tuple[Path, ...],
     file: str,
     key: str,
-    limit_of: Callable[[Group], float | None],
-) -> Group | None:
+    limit_of: Callable[[GroupFolder], float | None],
+) -> GroupFolder | None:
     """Return the group with the least limit; the process's own one where there is no limit."""
-    groups = [Group(1, folder) for folder in chain or ()]
+    groups = [GroupFolder(1, folder) for folder in chain or ()]
     if not groups:
         texts = [(folder, try_read(folder / file)) for folder in unified]
         groups = [
-            Group(2, folder)
+            GroupFolder(2, folder)
             for folder, text in texts
             if isinstance(text, str) and (not key or key in keyed(text))
         ]
@@ -114,9 +114,11 @@ def _tightest(
     return groups[0] if groups else None
 
 
-def _first(chain: tuple[Path, ...] | None, file: str, otherwise: Group | None) -> Group | None:
+def _first(
+    chain: tuple[Path, ...] | None, file: str, otherwise: GroupFolder | None
+) -> GroupFolder | None:
     if chain and (chain[0] / file).exists():
-        return Group(1, chain[0])
+        return GroupFolder(1, chain[0])
     return otherwise
 
 

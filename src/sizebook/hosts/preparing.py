@@ -13,14 +13,14 @@ from sizebook.model.errors import HostLacksError
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupStep:
     """One thing that was brought, or could not be."""
 
     outcome: str
     was_done: bool
 
 
-def prepare_hosts(state: Path, *, with_gvisor: bool) -> Iterator[Step]:
+def prepare_hosts(state: Path, *, with_gvisor: bool) -> Iterator[SetupStep]:
     """Bring what is missing, and yield a step for each thing that was; none for what is there.
 
     Nothing is raised for what this machine cannot bring: it is a step that says why.
@@ -30,15 +30,17 @@ def prepare_hosts(state: Path, *, with_gvisor: bool) -> Iterator[Step]:
         try:
             find_kernel(state)
         except HostLacksError:
-            yield Step(f"kernel {fetch_kernel(state).version} unpacked for virtual machines", True)
+            yield SetupStep(
+                f"kernel {fetch_kernel(state).version} unpacked for virtual machines", True
+            )
     except HostLacksError as error:
-        yield Step(f"no virtual machines: {error}", False)
+        yield SetupStep(f"no virtual machines: {error}", False)
     if not with_gvisor:
         return
     try:
         try:
             find_runsc(state)
         except HostLacksError:
-            yield Step(f"gVisor {build_runsc(state).version} built", True)
+            yield SetupStep(f"gVisor {build_runsc(state).version} built", True)
     except HostLacksError as error:
-        yield Step(f"no user-space kernel: {error}", False)
+        yield SetupStep(f"no user-space kernel: {error}", False)

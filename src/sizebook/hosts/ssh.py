@@ -22,7 +22,7 @@ from sizebook.hosts.boots import Image
 from sizebook.hosts.guard import Guard
 from sizebook.hosts.guest import GuestHost
 from sizebook.hosts.inside import AGENT
-from sizebook.hosts.keepers import Connection
+from sizebook.hosts.keepers import KeeperConnection
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.mode_kind import ModeKind
 from sizebook.model.deployment import CpuSet, HostSpec
@@ -55,14 +55,14 @@ class SshBoot:
 
     def __init__(self, site: SshSite) -> None:
         self.site = site
-        self._connection: Connection | None = None
+        self._connection: KeeperConnection | None = None
         self._pieces_s: dict[str, float] = {}
 
     def start(self) -> Endpoint:
         site, spec = self.site, self.site.spec
         begin = time.monotonic()
         address = resolve(site.place.address)
-        connection = Connection(site.place, spec.name, site.local, site.guard)
+        connection = KeeperConnection(site.place, spec.name, site.local, site.guard)
         self._connection = connection
         connection.tell(
             {
@@ -120,7 +120,7 @@ class SshBoot:
             connection.close()
 
     @property
-    def _there(self) -> Connection:
+    def _there(self) -> KeeperConnection:
         if self._connection is None:
             raise TrialError(
                 found=f"host {self.site.spec.name}, which was closed",
@@ -156,7 +156,7 @@ def look_at(
     server can listen there; empty if all is well). Raises TrialError or HostLacksError if it cannot
     be reached.
     """
-    connection = Connection(place, name, local, guard)
+    connection = KeeperConnection(place, name, local, guard)
     try:
         connection.tell(
             {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sizebook.load.collect import Collected, phase_index
 from sizebook.model.bundle import COUNTER_COLUMNS, PHASES
 from sizebook.probes.registry import find_counter
-from sizebook.store.readings import Readings, Series, steps
+from sizebook.store.readings import Readings, TimeSeries, steps
 from sizebook.store.trial_clock import TrialClock
 
 _TOLD_WITHIN_NS = 1_000_000_000
@@ -68,7 +68,7 @@ def book(counters: pl.DataFrame, clock: TrialClock) -> pl.DataFrame:
     return frame.sort("time_ns", maintain_order=True)
 
 
-def _repeated(booked: list[Series], name: str) -> pl.Series:
+def _repeated(booked: list[TimeSeries], name: str) -> pl.Series:
     words = [getattr(one, name) for one in booked]
     table = list(dict.fromkeys(words))
     places = {word: place for place, word in enumerate(table)}
@@ -76,7 +76,7 @@ def _repeated(booked: list[Series], name: str) -> pl.Series:
     return pl.Series(table, dtype=pl.Categorical).gather(codes.astype(np.uint32))
 
 
-def _booked(series: Series, clock: TrialClock) -> Series:
+def _booked(series: TimeSeries, clock: TrialClock) -> TimeSeries:
     times, answers = series.asked_ns, series.answers
     first, last = clock.from_ns[0], clock.end_ns[-1]
     before, after = times < first, times > last
@@ -95,7 +95,7 @@ def _booked(series: Series, clock: TrialClock) -> Series:
             later = later - end[-1] + levels[-1]
     else:
         levels, later = np.concatenate((begin[:1], end)), answers[after]
-    return Series(
+    return TimeSeries(
         series.host,
         series.source,
         series.metric,
@@ -104,7 +104,7 @@ def _booked(series: Series, clock: TrialClock) -> Series:
     )
 
 
-def _at(series: Series, edges: NDArray[np.int64]) -> NDArray[np.float64]:
+def _at(series: TimeSeries, edges: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return what was answered at each edge; not a number where nothing was."""
     place = np.searchsorted(series.asked_ns, edges)
     there = place < series.asked_ns.size

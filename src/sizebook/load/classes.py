@@ -20,7 +20,7 @@ from locust.util.load_locustfile import load_locustfile
 
 from sizebook.load.answer import Exchange
 from sizebook.load.clients import guard_client
-from sizebook.load.course import Course
+from sizebook.load.course import TrialSchedule
 from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
 from sizebook.load.schedule import ThinkTimes
@@ -94,7 +94,7 @@ def _client(user: type[Any]) -> str:
 class Guest:
     """What the recorder is told of a foreign user; apart from it, since its names are its own."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: TrialSchedule) -> None:
         self.number = course.enroll()
         self.iteration_number = course.next_iteration()
         self.intended_ns = 0

@@ -61,7 +61,7 @@ def lead_ns(users: int, workers: int = 1) -> int:
     return LEAD_NS * workers + LEAD_NS_PER_USER * users
 
 
-class Generator:
+class GeneratorClient:
     """A generator process on a host. It serves one trial after the other until ``stop``."""
 
     def __init__(

@@ -62,7 +62,7 @@ class DueTimes:
         return cls(memoryview(offsets.copy()))  # type: ignore[arg-type]
 
 
-class Course:
+class TrialSchedule:
     """What the users of one trial share."""
 
     def __init__(

@@ -40,7 +40,7 @@ from sizebook.model.records import Record
 assert locust.__version__
 
 
-class Generator:
+class GeneratorProcess:
     """Takes words from one way and says words into another."""
 
     def __init__(self, source: Iterable[str | bytes], say: Callable[[bytes], None]) -> None:
@@ -168,7 +168,7 @@ def main() -> None:
         while line:
             line = line[os.write(sink_fd, line) :]
 
-    Generator(FileObjectPosix(os.dup(0), "rb"), say).serve()
+    GeneratorProcess(FileObjectPosix(os.dup(0), "rb"), say).serve()
 
 
 if __name__ == "__main__":

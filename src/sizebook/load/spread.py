@@ -26,7 +26,13 @@ from sizebook.hosts.image import python_program
 from sizebook.hosts.local import LocalHost
 from sizebook.hosts.ssh import Machine
 from sizebook.load.collect import Part, on_this_clock
-from sizebook.load.control import LOCUSTFILES, START_TIMEOUT_S, STOP_GRACE_S, Generator, OnTick
+from sizebook.load.control import (
+    LOCUSTFILES,
+    START_TIMEOUT_S,
+    STOP_GRACE_S,
+    GeneratorClient,
+    OnTick,
+)
 from sizebook.load.data_files import is_inside
 from sizebook.load.packages import PACKAGE, own_metadata, site_folder
 from sizebook.load.workers import Workers
@@ -37,7 +43,7 @@ FAR_LEAD_NS = 250_000_000
 _LOOK_S = 1.0
 
 
-class Relay:
+class RelayClient:
     """The lab's side of Locust's master: lines to and from workers by their numbers."""
 
     def __init__(self, local: LocalHost, python: str, log_dir: Path) -> None:
@@ -104,13 +110,13 @@ class Relay:
             lines.put(None)
 
 
-class FarGenerator(Generator):
+class FarGenerator(GeneratorClient):
     """A generator process on another machine. Its times are told in this machine's."""
 
     def __init__(
         self,
         machine: Machine,
-        relay: Relay,
+        relay: RelayClient,
         number: int,
         log_dir: Path,
         *,
@@ -133,7 +139,7 @@ class FarGenerator(Generator):
     def carry_out(
         self, on_tick: OnTick | None = None, *, start_ns: int | None = None
     ) -> list[Part]:
-        """See ``Generator``; the start must be told, in this machine's time."""
+        """See ``GeneratorClient``; the start must be told, in this machine's time."""
         assert start_ns is not None
         before = self.machine.clock()
         parts = super().carry_out(on_tick, start_ns=start_ns + before.monotonic_ns)
@@ -200,7 +206,7 @@ class SpreadWorkers(Workers):
         name: str = "generator",
     ) -> None:
         """``log_dir`` is a folder of each machine's writable disk, at the same path as here."""
-        self._relay = Relay(local, python, log_dir)
+        self._relay = RelayClient(local, python, log_dir)
         self._machines = tuple(machines)
         self._far = tuple(
             FarGenerator(

@@ -36,7 +36,7 @@ from sizebook.load.classes import (
     refuse_what_foreign_users_cannot,
 )
 from sizebook.load.clock import Clock
-from sizebook.load.course import Course
+from sizebook.load.course import TrialSchedule
 from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
 from sizebook.load.options import default_options
@@ -106,7 +106,7 @@ class TrialRun:
             classes = load_user_classes(Path(order.locustfile))
             if fence.breach is not None:
                 raise fence.breach
-            self.course = Course(
+            self.course = TrialSchedule(
                 order, targets=targets, clock=self._clock, sweep=self._sweep, fence=fence
             )
             self._ours = [user for user in classes if issubclass(user, Scenario)]

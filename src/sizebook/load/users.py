@@ -25,7 +25,7 @@ from locust.exception import StopUser
 
 from sizebook.load.answer import Exchange
 from sizebook.load.clients import guard_client
-from sizebook.load.course import Batch, Course
+from sizebook.load.course import Batch, TrialSchedule
 from sizebook.load.expect import Check, Expect
 from sizebook.load.http import HttpClient
 from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
@@ -60,7 +60,7 @@ class RequestFailedError(Exception):
 class SetUp:
     """What a scenario may use before anything is counted: settings, and requests to the targets."""
 
-    def __init__(self, course: Course, role: str) -> None:
+    def __init__(self, course: TrialSchedule, role: str) -> None:
         self.settings: Mapping[str, Scalar] = course.settings
         self.seed = course.load.seed
         self.client = HttpClient(course.targets[role], course.sweep)
@@ -100,7 +100,7 @@ class Scenario(User):
     """Names of the groups of users that the scenario tells apart; it then wants paced users."""
 
     def __init__(self, environment: Any) -> None:
-        self.course: Course = environment.course
+        self.course: TrialSchedule = environment.course
         self.number = self.course.enroll()
         """Number of this user, counted over all workers."""
         self.group_name = self.course.group_of(self.number)
@@ -335,7 +335,7 @@ class SharedBatch(LeanHttpUser):
             next_step="correct the load profile",
         )
 
-    def _open(self, course: Course) -> Batch:
+    def _open(self, course: TrialSchedule) -> Batch:
         batch = Batch(course.next_iteration(), monotonic_ns())
         course.batch = batch
         self.iteration_number = batch.number

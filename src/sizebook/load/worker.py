@@ -20,14 +20,14 @@ from gevent.queue import Queue
 from locust.env import Environment
 from locust.event import Events
 
-from sizebook.load.generator import Generator, raise_open_file_limit
+from sizebook.load.generator import GeneratorProcess, raise_open_file_limit
 from sizebook.load.relay import LOOPBACK, MESSAGE
 from sizebook.load.trialrun import quieten_locust
 
 assert locust.__version__
 
 
-class Line:
+class WorkerLine:
     """The way to the lab, through Locust's worker and master."""
 
     def __init__(self, port: int, number: int, token: str) -> None:
@@ -61,8 +61,8 @@ def main() -> None:
     quieten_locust()
     raise_open_file_limit()
     port, number = map(int, sys.argv[1:])
-    line = Line(port, number, os.environ["SIZEBOOK_TOKEN"])
-    Generator(line, line.say).serve()
+    line = WorkerLine(port, number, os.environ["SIZEBOOK_TOKEN"])
+    GeneratorProcess(line, line.say).serve()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 
 from sizebook.hosts.base import Host, HostProcess
 from sizebook.load.collect import Collected, collect
-from sizebook.load.control import LOCUSTFILES, Generator, OnTick, lead_ns
+from sizebook.load.control import LOCUSTFILES, GeneratorClient, OnTick, lead_ns
 from sizebook.load.protocol import Prepared, Tick
 from sizebook.load.turns import TurnOrder
 from sizebook.model.deployment import CpuSet
@@ -43,12 +43,12 @@ class Workers:
         workers: int = 1,
         locustfiles: Path = LOCUSTFILES,
         name: str = "generator",
-        generators: Sequence[Generator] = (),
+        generators: Sequence[GeneratorClient] = (),
     ) -> None:
         """``generators`` were made elsewhere; without any so many ``workers`` are made here."""
         self._host = host
         self._generators = tuple(generators) or tuple(
-            Generator(
+            GeneratorClient(
                 host,
                 python,
                 log_dir,
@@ -58,7 +58,7 @@ class Workers:
             )
             for worker in range(workers)
         )
-        self._ordered: tuple[Generator, ...] = ()
+        self._ordered: tuple[GeneratorClient, ...] = ()
         self._lead_ns = 0
 
     @property
@@ -236,8 +236,8 @@ def cpu_share(cpus: CpuSet, worker: int, workers: int) -> CpuSet:
 
 
 def _together(
-    generators: Sequence[Generator],
-    do: Callable[[Generator, OnTick], T],
+    generators: Sequence[GeneratorClient],
+    do: Callable[[GeneratorClient, OnTick], T],
     hear: Callable[[int, Tick], None] = lambda _worker, _tick: None,
 ) -> list[T]:
     """Return what ``do`` returns for each generator, called at the same time, a thread each.

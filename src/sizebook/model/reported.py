@@ -174,7 +174,7 @@ class Measurement(_Printed):
         return self.source, self.locator, self.scenario, self.treatment, self.metric, self.statistic
 
 
-class Parameter(_Printed):
+class ReportedParameter(_Printed):
     """One setting, part of the hardware or version that a report names."""
 
     component: Filled

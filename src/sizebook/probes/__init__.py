@@ -1,6 +1,6 @@
 """Floor 2: one class a counter source, and the threads that ask them."""
 
-from sizebook.probes.base import Probe, Reading, Sample, Unavailable
+from sizebook.probes.base import CounterSample, Probe, Reading, Unavailable
 from sizebook.probes.sampler import Sampler
 
-__all__ = ["Probe", "Reading", "Sample", "Sampler", "Unavailable"]
+__all__ = ["CounterSample", "Probe", "Reading", "Sampler", "Unavailable"]

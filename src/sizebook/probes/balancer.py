@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 
 Counters = Callable[[], Mapping[str, Mapping[str, str]]]
 """Gives HAProxy's own statistics by server name; raises OSError while it does not answer."""
@@ -50,7 +50,7 @@ class BalancerProbe(QuietProbe):
         self.asks = self._source = source
         self._counters = counters
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         try:
             rows = self._counters()
         except OSError as error:
@@ -62,7 +62,7 @@ class BalancerProbe(QuietProbe):
                 if said := row.get(column):
                     if _COUNT.fullmatch(said) is None:
                         raise Unavailable(f"{self._source}: {column} of {name} is {said[:40]!r}")
-                    samples.append(Sample(self._source, f"{metric}/{label}", float(said)))
+                    samples.append(CounterSample(self._source, f"{metric}/{label}", float(said)))
             up = float(row["status"].startswith(("UP", "OPEN")))
-            samples.append(Sample(self._source, f"balancer_up/{label}", up))
+            samples.append(CounterSample(self._source, f"balancer_up/{label}", up))
         return samples

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
-class Sample(NamedTuple):
+class CounterSample(NamedTuple):
     """One value as a probe reads it; the sampler adds time and host."""
 
     source: str
@@ -47,7 +47,7 @@ class Probe(Protocol):
     def attach(self) -> None:
         """Find what is to be watched. Raising means: not there now; sampling tries again."""
 
-    def sample(self) -> Iterable[Sample]:
+    def sample(self) -> Iterable[CounterSample]:
         """Return what the counters say now. Raises ``Unavailable`` (or OSError) if they cannot."""
 
     def lacking(self) -> Mapping[str, str]:

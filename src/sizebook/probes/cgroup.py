@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sizebook.hosts.memberships import (
     UNLIMITED_BYTES,
-    Group,
-    Groups,
+    GroupFolder,
+    Memberships,
     Version,
     cpu_limit,
     keyed,
     try_read,
 )
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 from sizebook.probes.host import parse_pressure
 
 
@@ -74,7 +74,7 @@ class CgroupProbe(QuietProbe):
     """
 
     def __init__(
-        self, source: str, groups: Groups, *, host: str = "local", interval_s: float = 1.0
+        self, source: str, groups: Memberships, *, host: str = "local", interval_s: float = 1.0
     ) -> None:
         self.name = f"cgroup:{source}"
         self.host = host
@@ -86,13 +86,13 @@ class CgroupProbe(QuietProbe):
     def lacking(self) -> dict[str, str]:
         return dict(self._lacking)
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         groups = self._groups
-        samples: list[Sample] = []
+        samples: list[CounterSample] = []
         if groups.cpu is not None:
             samples += self._numbers(groups.cpu, _CPU[groups.cpu.version])
             if (limit := cpu_limit(groups.cpu)) is not None:
-                samples.append(Sample(self._source, "cgroup_cpu_limit", limit))
+                samples.append(CounterSample(self._source, "cgroup_cpu_limit", limit))
             else:
                 self._lacking["cgroup_cpu_limit"] = "no CPU limit is set"
         else:
@@ -108,7 +108,7 @@ class CgroupProbe(QuietProbe):
             raise Unavailable(f"{self._source}: none of the group's files can be read")
         return samples
 
-    def _numbers(self, group: Group, entries: tuple[_Entry, ...]) -> Iterator[Sample]:
+    def _numbers(self, group: GroupFolder, entries: tuple[_Entry, ...]) -> Iterator[CounterSample]:
         texts: dict[str, str | OSError] = {}
         for entry in entries:
             text = texts.get(entry.file)
@@ -123,9 +123,9 @@ class CgroupProbe(QuietProbe):
             elif not found.isdecimal() or int(found) >= UNLIMITED_BYTES:
                 self._lacking[entry.metric] = f"{entry.file} says {found[:40]!r}"
             else:
-                yield Sample(self._source, entry.metric, int(found) / entry.divisor)
+                yield CounterSample(self._source, entry.metric, int(found) / entry.divisor)
 
-    def _pressure(self) -> Iterator[Sample]:
+    def _pressure(self) -> Iterator[CounterSample]:
         group = self._groups.pressure
         for resource in _PRESSURE if group is not None else ():
             assert group is not None
@@ -136,4 +136,4 @@ class CgroupProbe(QuietProbe):
                 )
                 continue
             for metric, value in parse_pressure(resource, text):
-                yield Sample(self._source, f"cgroup_{metric}", value)
+                yield CounterSample(self._source, f"cgroup_{metric}", value)

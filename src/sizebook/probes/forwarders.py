@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from sizebook.probes.base import QuietProbe, Sample
+from sizebook.probes.base import CounterSample, QuietProbe
 
 _FORWARDERS = frozenset(
     (
@@ -70,7 +70,7 @@ class PassedOnProbe(QuietProbe):
             f"Name the server's own address, or watch its machine as a host"
         )
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         return []
 
     def lacking(self) -> dict[str, str]:

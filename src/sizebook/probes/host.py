@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable, give_way
 
 SOURCE = "host"
 _TICKS_PER_S: int = os.sysconf("SC_CLK_TCK")
@@ -72,12 +72,12 @@ class HostProbe(QuietProbe):
             names = {*(psutil.disk_io_counters(perdisk=True, nowrap=False) or {})}
         self._disks = frozenset(name for name in names if _is_disk(name))
 
-    def sample(self) -> list[Sample]:
-        samples: list[Sample] = []
+    def sample(self) -> list[CounterSample]:
+        samples: list[CounterSample] = []
         parts = (self._cpus, self._load, self._memory, self._disk, _network, self._tcp, self._vm)
         for part in (*parts, self._pressure):
             give_way()
-            samples += [Sample(SOURCE, metric, value) for metric, value in part()]
+            samples += [CounterSample(SOURCE, metric, value) for metric, value in part()]
         return samples
 
     def _text(self, file: str, *metrics: str) -> str:

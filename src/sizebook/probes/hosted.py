@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sizebook.hosts import Host
 from sizebook.model.errors import UserError
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 
 InnerPids = Callable[[], Mapping[str, int]]
 """Gives the processes on the host that run now: source name to the id there."""
@@ -29,23 +29,23 @@ class InsideProbe(QuietProbe):
         self._asked = host
         self._pids = pids
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[CounterSample]:
         try:
             view = self._asked.inside(self._pids())
         except UserError as error:
             raise Unavailable(error.found) from error
         for kind, seconds in view.cpu_s.items():
-            yield Sample("inside", f"inside_cpu_s/{kind}", seconds)
-        yield Sample("inside", "inside_memory_bytes", view.memory_total_bytes)
-        yield Sample("inside", "inside_available_bytes", view.memory_available_bytes)
+            yield CounterSample("inside", f"inside_cpu_s/{kind}", seconds)
+        yield CounterSample("inside", "inside_memory_bytes", view.memory_total_bytes)
+        yield CounterSample("inside", "inside_available_bytes", view.memory_available_bytes)
         for name, one in view.processes.items():
             source = f"process/{name}"
-            yield Sample(source, "cpu_user_s", one.cpu_user_s)
-            yield Sample(source, "cpu_system_s", one.cpu_system_s)
-            yield Sample(source, "rss_bytes", one.rss_bytes)
-            yield Sample(source, "threads", one.threads)
-            yield Sample(source, "switches_voluntary", one.voluntary_switches)
-            yield Sample(source, "switches_involuntary", one.involuntary_switches)
+            yield CounterSample(source, "cpu_user_s", one.cpu_user_s)
+            yield CounterSample(source, "cpu_system_s", one.cpu_system_s)
+            yield CounterSample(source, "rss_bytes", one.rss_bytes)
+            yield CounterSample(source, "threads", one.threads)
+            yield CounterSample(source, "switches_voluntary", one.voluntary_switches)
+            yield CounterSample(source, "switches_involuntary", one.involuntary_switches)
 
 
 class OutsideProbe(QuietProbe):
@@ -61,18 +61,18 @@ class OutsideProbe(QuietProbe):
         self.interval_s = interval_s
         self._watched = host
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[CounterSample]:
         try:
             usage = self._watched.outside()
         except (OSError, UserError) as error:
             raise Unavailable(str(error)) from error
         source = f"cgroup/{self._watched.name}"
-        yield Sample(source, "cgroup_cpu_s", usage.cpu_user_s + usage.cpu_system_s)
-        yield Sample(source, "cgroup_memory_bytes", usage.memory_bytes)
+        yield CounterSample(source, "cgroup_cpu_s", usage.cpu_user_s + usage.cpu_system_s)
+        yield CounterSample(source, "cgroup_memory_bytes", usage.memory_bytes)
         for metric, value in (
             ("cgroup_periods", usage.periods),
             ("cgroup_throttled_periods", usage.throttled_periods),
             ("cgroup_throttled_s", usage.throttled_s),
         ):
             if value is not None:
-                yield Sample(source, metric, value)
+                yield CounterSample(source, metric, value)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 from sizebook.probes.hsperfdata import FREQUENCY, Layout, PerfDataError, read_layout
 from sizebook.probes.process import PidSource
 
@@ -72,7 +72,7 @@ class JvmProbe(QuietProbe):
     def detach(self) -> None:
         self._file = self._layout = None
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         pid = self._pid()
         if pid is None:
             raise Unavailable(f"no process {self._source}")
@@ -89,7 +89,7 @@ class JvmProbe(QuietProbe):
                 self._counters = tuple(find_counters(self._layout, data))
         except PerfDataError as error:
             raise Unavailable(f"counters of {self._source}: {error}") from error
-        return [Sample(self._source, *one) for one in read_counters(self._counters, data)]
+        return [CounterSample(self._source, *one) for one in read_counters(self._counters, data)]
 
 
 def find_perf_data(pid: int, proc: Path = Path("/proc")) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sizebook.hosts import LinkEnd
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 
 
 class LinkProbe(QuietProbe):
@@ -21,15 +21,15 @@ class LinkProbe(QuietProbe):
         self.interval_s = interval_s
         self._ends = ends
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[CounterSample]:
         source = f"link/{self.host}"
         for peer, end in self._ends.items():
             try:
                 use = end.use()
             except OSError as error:
                 raise Unavailable(str(error)) from error
-            yield Sample(source, f"link_sent_bytes/{peer}", use.sent_bytes)
-            yield Sample(source, f"link_received_bytes/{peer}", use.received_bytes)
-            yield Sample(source, f"link_sent_frames/{peer}", use.sent_frames)
-            yield Sample(source, f"link_received_frames/{peer}", use.received_frames)
-            yield Sample(source, f"link_lost_frames/{peer}", use.lost_frames)
+            yield CounterSample(source, f"link_sent_bytes/{peer}", use.sent_bytes)
+            yield CounterSample(source, f"link_received_bytes/{peer}", use.received_bytes)
+            yield CounterSample(source, f"link_sent_frames/{peer}", use.sent_frames)
+            yield CounterSample(source, f"link_received_frames/{peer}", use.received_frames)
+            yield CounterSample(source, f"link_lost_frames/{peer}", use.lost_frames)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sizebook.probes.attach import ask_jvm, wake_listener
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 from sizebook.probes.process import PidSource
 
 TRACKING = "-XX:NativeMemoryTracking=summary"
@@ -93,13 +93,13 @@ class NativeMemoryProbe(QuietProbe):
         """Have the JVM listen, so that the readings find it ready."""
         wake_listener(self._running(), self._proc)
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         answer = ask_jvm(self._running(), _COMMAND, self._proc)
         try:
             uses = parse_summary(answer)
         except ValueError as error:
             raise Unavailable(f"native memory of {self._source}: {error}") from error
-        return [Sample(self._source, f"{METRIC}/{use}", float(n)) for use, n in uses.items()]
+        return [CounterSample(self._source, f"{METRIC}/{use}", float(n)) for use, n in uses.items()]
 
     def _running(self) -> int:
         pid = self._pid()

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 
 _TIMEOUT_MS = 500
 _ASIDE = "postgres"
@@ -92,7 +92,7 @@ class PostgresProbe(QuietProbe):
             self._connection.close()
             self._connection = None
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         try:
             connection = self._connected()
             row = connection.execute(self._query, [self._database]).fetchone()
@@ -105,15 +105,21 @@ class PostgresProbe(QuietProbe):
         metrics = (*_DATABASE_COLUMNS, "database_bytes", "wal_bytes", "checkpoints")
         values = dict(zip(metrics, row, strict=True))
         values["backends"] -= int(self._inside)
-        samples = [Sample(self._source, name, _number(value)) for name, value in values.items()]
+        samples = [
+            CounterSample(self._source, name, _number(value)) for name, value in values.items()
+        ]
         by_state, by_wait = dict.fromkeys(STATES, 0), dict.fromkeys(WAITS, 0)
         for state, wait, count in backends:
             by_state[state] = by_state.get(state, 0) + count
             if state == "active" or wait == "Lock":
                 by_wait[wait] = by_wait.get(wait, 0) + count
         by_wait.pop("none", None)
-        samples += [Sample(self._source, f"backends_in_state/{s}", n) for s, n in by_state.items()]
-        samples += [Sample(self._source, f"backends_waiting/{w}", n) for w, n in by_wait.items()]
+        samples += [
+            CounterSample(self._source, f"backends_in_state/{s}", n) for s, n in by_state.items()
+        ]
+        samples += [
+            CounterSample(self._source, f"backends_waiting/{w}", n) for w, n in by_wait.items()
+        ]
         return samples
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable, give_way
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable, give_way
 
 PidSource = Callable[[], int | None]
 """Gives the process id, or None while there is no such process (asked at each reading)."""
@@ -80,13 +80,13 @@ class ProcessProbe(QuietProbe):
         self._root: tuple[int, int] | None = None
         self._highest: dict[str, float] = {}
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[CounterSample]:
         for metric, value in self._sums(self._members()).items():
             if metric in CUMULATIVE and value is not None:
                 self._highest[metric] = max(value, self._highest.get(metric, 0.0))
-                yield Sample(self._source, metric, self._highest[metric])
+                yield CounterSample(self._source, metric, self._highest[metric])
             else:
-                yield Sample(self._source, metric, value)
+                yield CounterSample(self._source, metric, value)
 
     def _members(self) -> list[tuple[int, ProcessStat]]:
         """Return the process, first, and its descendants if the family is asked for."""

@@ -6,7 +6,7 @@ import contextlib
 import http.client
 from collections.abc import Callable, Iterable
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 from sizebook.probes.exposition import ExpositionError, refuse_other_text
 from sizebook.probes.gathering import Known, Reasons, gather
 from sizebook.probes.scraping import Scraper
@@ -76,7 +76,7 @@ class PrometheusProbe(QuietProbe):
         """Return what was asked for and never, not always, or by one process alone given."""
         return self._reasons.told() | self._tellers.told() if self._explains else {}
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         text = self._scrape()
         left_out: set[str] = set()
         try:
@@ -85,7 +85,7 @@ class PrometheusProbe(QuietProbe):
                 self._reasons.note(text, found, left_out)
         except ExpositionError as error:
             raise Unavailable(f"{self._source}: {error}") from error
-        return [Sample(self._source, *one) for one in found.items()]
+        return [CounterSample(self._source, *one) for one in found.items()]
 
     def _scrape(self) -> str:
         try:

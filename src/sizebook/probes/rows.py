@@ -8,7 +8,7 @@ from decimal import Decimal
 import psycopg
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
-from sizebook.probes.base import QuietProbe, Sample, Unavailable
+from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
 
 _SELDOM_S = 3600.0
 """Counting reads a whole table: done before and after a trial, not while its load runs."""
@@ -41,7 +41,7 @@ class RowsProbe(QuietProbe):
         """Forget the rows of the trial before."""
         self._newest.clear()
 
-    def sample(self) -> list[Sample]:
+    def sample(self) -> list[CounterSample]:
         samples = []
         try:
             with psycopg.connect(self._conninfo, autocommit=True) as connection:
@@ -73,6 +73,6 @@ class RowsProbe(QuietProbe):
             " from (select extract(epoch from stored_at) as s from {table}) as seconds"
         ).format(newer=newer, table=Identifier(table))
 
-    def _sample(self, metric: str, table: str, number: Number) -> Sample:
+    def _sample(self, metric: str, table: str, number: Number) -> CounterSample:
         value = None if number is None else float(number)
-        return Sample(self._source, f"{metric}/{table}", value)
+        return CounterSample(self._source, f"{metric}/{table}", value)

@@ -14,7 +14,7 @@ import polars as pl
 
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.notes import NOTES, LackingMetrics, MissingReadings, ProbeNotes
-from sizebook.probes.base import Probe, Reading, Sample
+from sizebook.probes.base import CounterSample, Probe, Reading
 
 OWN_SOURCE = "probes"
 OWN_HOST = "local"
@@ -66,12 +66,12 @@ class Sampler:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._at_ns: tuple[int, ...] = ()
-        self._readings: list[tuple[int, str, list[Sample]]] = []
+        self._readings: list[tuple[int, str, list[CounterSample]]] = []
         self._missed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._failed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._cost_ns: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
-        self._given: dict[str, list[Sample]] = {}
+        self._given: dict[str, list[CounterSample]] = {}
         self._missing: dict[tuple[str, str], MissingReadings] = {}
         self._lacking: dict[str, dict[str, str]] = {}
         self._cpu_ns: Counter[str] = Counter(dict.fromkeys(self.asked, 0))
@@ -243,7 +243,7 @@ class Sampler:
     def _read(self, probe: Probe, at_ns: int | None = None) -> None:
         begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
         failure: Exception | None = None
-        samples: list[Sample] = []
+        samples: list[CounterSample] = []
         try:
             samples = list(probe.sample())
         except Exception as error:
@@ -275,14 +275,17 @@ class Sampler:
 
     def _own_readings(self, at_ns: int | None = None) -> None:
         now_ns = self._clock_ns() if at_ns is None else at_ns
-        own = [Sample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns.total() / 1e9)]
+        own = [CounterSample(OWN_SOURCE, "sampler_cpu_s", self._cpu_ns.total() / 1e9)]
         for metric, counts, unit in (
             ("due_ticks", self._due, 1),
             ("missed_ticks", self._missed, 1),
             ("failed_reads", self._failed, 1),
             ("probe_cpu_s", self._cost_ns, 1e9),
         ):
-            own += [Sample(OWN_SOURCE, f"{metric}/{name}", n / unit) for name, n in counts.items()]
+            own += [
+                CounterSample(OWN_SOURCE, f"{metric}/{name}", n / unit)
+                for name, n in counts.items()
+            ]
         with self._lock:
             self._readings.append((now_ns, OWN_HOST, own))
 

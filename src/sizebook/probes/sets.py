@@ -7,7 +7,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sizebook.hosts import Host, HostProcess, LinkEnd
-from sizebook.hosts.memberships import Groups, find_groups
+from sizebook.hosts.memberships import Memberships, find_groups
 from sizebook.model.deployment import LOCAL, CpuSet
 from sizebook.model.errors import UsageError
 from sizebook.model.server import CounterSource
@@ -198,7 +198,7 @@ def _cgroup_probes(processes: Mapping[str, HostProcess], interval_s: float) -> l
 
     Otherwise a group is called after its first process.
     """
-    members: dict[Groups, list[str]] = {}
+    members: dict[Memberships, list[str]] = {}
     for name, process in processes.items():
         if process.pid is None:  # inside a guest
             continue

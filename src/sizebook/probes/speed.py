@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizebook.model.deployment import LOCAL
-from sizebook.probes.base import QuietProbe, Sample
+from sizebook.probes.base import CounterSample, QuietProbe
 
 SOURCE = "speed"
 PERIOD_S = 0.06
@@ -69,7 +69,7 @@ class SpeedProbe(QuietProbe):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[CounterSample]:
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(target=self._work, name="speed", daemon=True)
@@ -77,11 +77,11 @@ class SpeedProbe(QuietProbe):
         with self._lock:
             told = {cpu: self._tell(done) for cpu, done in self._done.items()}
         for cpu, (pieces, cpu_s, log_us, piece_s) in told.items():
-            yield Sample(SOURCE, f"speed_pieces/{cpu}", pieces)
-            yield Sample(SOURCE, f"speed_cpu_s/{cpu}", cpu_s)
-            yield Sample(SOURCE, f"speed_log_us/{cpu}", log_us)
+            yield CounterSample(SOURCE, f"speed_pieces/{cpu}", pieces)
+            yield CounterSample(SOURCE, f"speed_cpu_s/{cpu}", cpu_s)
+            yield CounterSample(SOURCE, f"speed_log_us/{cpu}", log_us)
             if piece_s is not None:
-                yield Sample(SOURCE, f"speed_piece_s/{cpu}", piece_s)
+                yield CounterSample(SOURCE, f"speed_piece_s/{cpu}", piece_s)
 
     def detach(self) -> None:
         if self._thread is not None:

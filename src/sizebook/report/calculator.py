@@ -65,14 +65,14 @@ KINDS = {"users": "users", "rate": "requests a second"}
 
 
 @dataclass(frozen=True)
-class Answer:
+class SizingAnswer:
     """What the calculator says: its parts by key, and what lies outside of the domain."""
 
     parts: Mapping[str, str]
     outside: tuple[str, ...]
 
 
-def answer(model: SizingModel, asked: Demanded) -> Answer:
+def answer(model: SizingModel, asked: Demanded) -> SizingAnswer:
     """Return the answer to a question in words."""
     found = size(model, asked)
     expected = None if found.cores is None else predict(model, asked, found.cores, found.nodes)
@@ -83,7 +83,7 @@ def answer(model: SizingModel, asked: Demanded) -> Answer:
         "rate": _rate(found),
         "response": _response(expected),
     }
-    return Answer(parts, tuple(_outside(one, asked, found) for one in found.outside))
+    return SizingAnswer(parts, tuple(_outside(one, asked, found) for one in found.outside))
 
 
 def shown(value: float) -> str:

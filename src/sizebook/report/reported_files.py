@@ -21,17 +21,17 @@ import polars as pl
 from pydantic import ValidationError
 
 from sizebook.model.errors import UsageError, UserError
-from sizebook.model.reported import Measurement, Parameter, ReportedClaim
+from sizebook.model.reported import Measurement, ReportedClaim, ReportedParameter
 from sizebook.report.evidence import EvidenceFile
 from sizebook.store import Project, find_project
 from sizebook.store.plain_files import read_plain
 
-Row = Measurement | Parameter | ReportedClaim
+Row = Measurement | ReportedParameter | ReportedClaim
 
 FOLDER = Path("data") / "reported"
 _KINDS: dict[str, type[Row]] = {
     "measurements": Measurement,
-    "parameters": Parameter,
+    "parameters": ReportedParameter,
     "claims": ReportedClaim,
 }
 _COLUMNS = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sizebook.report.trial_frame import Span
 from sizebook.report.trial_panels import PANELS, Panel, Term
 from sizebook.store import Bundle
-from sizebook.store.readings import Series
+from sizebook.store.readings import TimeSeries
 
 Point = tuple[float, float | None]
 """Seconds since the trial's begin, and a value; None where the line breaks."""
@@ -55,7 +55,7 @@ class _Clock:
         self._interval_s = interval_s
         self._known: dict[int, tuple[NDArray[np.int64], _Times]] = {}
 
-    def times(self, series: Series) -> _Times:
+    def times(self, series: TimeSeries) -> _Times:
         """Return the times of a series."""
         key = id(series.times_ns)
         if key not in self._known:  # the array is kept, so that no other one has its number
@@ -86,7 +86,7 @@ class _Times:
         return kept
 
 
-def draw_counters(bundle: Bundle, readings: Iterable[Series], span: Span) -> Counters:
+def draw_counters(bundle: Bundle, readings: Iterable[TimeSeries], span: Span) -> Counters:
     """Return the panels of a trial from its readings.
 
     A missing reading, and a counter that fell, break the line; nothing is filled in. Series of
@@ -129,14 +129,14 @@ class _Reading:
 
     node: str
     label: str
-    series: Series
+    series: TimeSeries
 
 
 _Raw = dict[tuple[str, str], list[_Reading]]
 """By kind of source, and metric without label."""
 
 
-def _gather(readings: Iterable[Series]) -> _Raw:
+def _gather(readings: Iterable[TimeSeries]) -> _Raw:
     raw: _Raw = {}
     for one in readings:
         if not one.values.size:

@@ -31,7 +31,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sizebook.store.readings import Readings, Series
+from sizebook.store.readings import Readings, TimeSeries
 from sizebook.store.tables import TableError
 from sizebook.store.zigzag import WIDEST, fold
 
@@ -108,7 +108,7 @@ def write_counters(counters: pl.DataFrame) -> bytes:
     return b"".join([line.encode(), *time_bytes, *value_bytes])
 
 
-def read_series(data: bytes) -> list[Series]:
+def read_series(data: bytes) -> list[TimeSeries]:
     """Return the series behind a ``counters.steps``, by host, source and metric.
 
     Values, times and words are not looked at further. Raises TableError for another form.
@@ -131,7 +131,7 @@ def read_series(data: bytes) -> list[Series]:
         begin = int(ends[len(times) - 1]) if times else 0
         answers = _answers(told, whole[begin:], [times[one.times].readings for one in told])
         series = [
-            Series(
+            TimeSeries(
                 *one.name, asked[one.times], found, always=one.digits is not None and not one.off
             )
             for one, found in zip(told, answers, strict=True)
@@ -150,7 +150,7 @@ def told_words(data: bytes) -> bytes:
     return data.partition(b"\n")[0]
 
 
-def make_rows(series: Iterable[Series]) -> pl.DataFrame:
+def make_rows(series: Iterable[TimeSeries]) -> pl.DataFrame:
     """Return series as rows with the columns of ``counters.parquet``, in the order of time."""
     listed = list(series)
     lengths = [one.asked_ns.size for one in listed]
@@ -165,7 +165,7 @@ def make_rows(series: Iterable[Series]) -> pl.DataFrame:
     return pl.DataFrame(columns).sort("time_ns", maintain_order=True)
 
 
-def _tell(one: Series) -> tuple[list[Any], bytes]:
+def _tell(one: TimeSeries) -> tuple[list[Any], bytes]:
     """Return how a series is told, in the shortest form that loses nothing, and its bytes."""
     if not np.isfinite(one.answers).all():
         return [None, [v if math.isfinite(v) else None for v in one.answers.tolist()]], b""

@@ -48,7 +48,7 @@ def steps(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np
     return np.where(after < before, after, after - before)
 
 
-class Series:
+class TimeSeries:
     """One counter of one source, in the order of time; a trial has hundreds."""
 
     __slots__ = ("always", "answers", "asked_ns", "host", "metric", "source", "times_ns", "values")
@@ -88,8 +88,8 @@ class Series:
 
     def rise(self, span: Span | None = None) -> float:
         """Return how much it rose from its first answer to its last, of a span or of all."""
-        first, end = (0, self.times_ns.size) if span is None else self._places(*span)
-        return self._rise(first, end - 1).total if end > first else 0.0
+        values = self.values if span is None else self.within(*span)
+        return float(steps(values[:-1], values[1:]).sum())
 
     def rise_around(self, begin_ns: int, end_ns: int) -> Rise | None:
         """Return the rise from the last answer before a window to the first after it, or None."""
@@ -106,19 +106,15 @@ class Series:
     def _rise(self, first: int, last: int) -> Rise:
         values = self.values[first : last + 1]
         is_whole = not bool((values[1:] < values[:-1]).any())
-        # Of steps that are added up each is rounded.
+        # As published: sums of steps, as in ``rise``, differ in the last bits, which charts show.
         total = values[-1] - values[0] if is_whole else steps(values[:-1], values[1:]).sum()
         length_s = float(self.times_ns[last] - self.times_ns[first]) / 1e9
         return Rise(float(total), length_s, values.size, is_whole)
 
     def within(self, begin_ns: int, end_ns: int) -> NDArray[np.float64]:
         """Return the answers of a window, both of its ends included."""
-        first, end = self._places(begin_ns, end_ns)
-        return self.values[first:end]
-
-    def _places(self, begin_ns: int, end_ns: int) -> tuple[int, int]:
         first, end = np.searchsorted(self.times_ns, (begin_ns, end_ns + 1))
-        return int(first), int(end)
+        return self.values[first:end]
 
     def around(self, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
         """Return the places of the last answer before and the first after a window, or None.
@@ -140,7 +136,7 @@ class Series:
 class Readings:
     """All series of a bundle, by host, source and metric."""
 
-    def __init__(self, series: Iterable[Series]) -> None:
+    def __init__(self, series: Iterable[TimeSeries]) -> None:
         """Take series in that order, no two of one counter."""
         self._series = tuple(series)
 
@@ -149,10 +145,10 @@ class Readings:
         """Return the series of ``counters.parquet``, whose rows may come in any order."""
         return cls(_divide(counters))
 
-    def __iter__(self) -> Iterator[Series]:
+    def __iter__(self) -> Iterator[TimeSeries]:
         return iter(self._series)
 
-    def find(self, source: str, metric: str) -> list[Series]:
+    def find(self, source: str, metric: str) -> list[TimeSeries]:
         """Return the series of a metric that answered at least once, of sources that begin so.
 
         ``metric`` is a name with its label, or without one: then all of its labels are there.
@@ -160,12 +156,12 @@ class Readings:
         found = (self._by_metric if "/" in metric else self._without_label).get(metric, ())
         return [one for one in found if one.source.startswith(source) and one.values.size]
 
-    def get(self, host: str, source: str, metric: str) -> Series | None:
+    def get(self, host: str, source: str, metric: str) -> TimeSeries | None:
         """Return one series, if it answered at least once."""
         return self._by_key.get((host, source, metric))
 
     def rise(self, source: str, *metrics: str, span: Span | None = None) -> float | None:
-        """Return how much counters rose over the whole trial, all together: see ``Series.rise``.
+        """Return how much counters rose over the whole trial, all together.
 
         Source and metrics as ``find`` takes them. None where one of the metrics is not there, or
         has not answered at the end of the ``span``, if there is one.
@@ -207,27 +203,29 @@ class Readings:
         return sum(float(getattr(each, how)()) for each in inside)
 
     @cached_property
-    def _by_key(self) -> dict[tuple[str, str, str], Series]:
+    def _by_key(self) -> dict[tuple[str, str, str], TimeSeries]:
         answering = (one for one in self._series if one.values.size)
         return {(one.host, one.source, one.metric): one for one in answering}
 
     @cached_property
-    def _by_metric(self) -> dict[str, list[Series]]:
+    def _by_metric(self) -> dict[str, list[TimeSeries]]:
         return _group(self._series, lambda one: one.metric)
 
     @cached_property
-    def _without_label(self) -> dict[str, list[Series]]:
+    def _without_label(self) -> dict[str, list[TimeSeries]]:
         return _group(self._series, lambda one: one.metric.partition("/")[0])
 
 
-def _group(series: Iterable[Series], name: Callable[[Series], str]) -> dict[str, list[Series]]:
-    groups: dict[str, list[Series]] = {}
+def _group(
+    series: Iterable[TimeSeries], name: Callable[[TimeSeries], str]
+) -> dict[str, list[TimeSeries]]:
+    groups: dict[str, list[TimeSeries]] = {}
     for one in series:
         groups.setdefault(name(one), []).append(one)
     return groups
 
 
-def _divide(counters: pl.DataFrame) -> Iterator[Series]:
+def _divide(counters: pl.DataFrame) -> Iterator[TimeSeries]:
     if counters.is_empty():
         return
     names = [counters[name].cast(pl.Categorical) for name in ("host", "source", "metric")]
@@ -243,4 +241,4 @@ def _divide(counters: pl.DataFrame) -> Iterator[Series]:
     times, answers = times[order], counters["value"].to_numpy()[order]
     parts = sorted(zip(*words, firsts.tolist(), ends, strict=True))
     for host, source, metric, first, end in parts:
-        yield Series(host, source, metric, times[first:end], answers[first:end], always=always)
+        yield TimeSeries(host, source, metric, times[first:end], answers[first:end], always=always)

@@ -24,7 +24,7 @@ from sizebook.model.bundle import (
     REQUEST_COLUMNS,
     SCHEDULE_COLUMNS,
 )
-from sizebook.store.readings import Series
+from sizebook.store.readings import TimeSeries
 from sizebook.store.words import distinct_words
 
 REQUESTS = "requests.parquet"
@@ -115,7 +115,7 @@ def read_table(file: Path, times: TimeRange, columns: Sequence[str] | None = Non
     return frame.with_columns(_checked(series, times) for series in frame.iter_columns())
 
 
-def check_series(series: Sequence[Series], times: TimeRange) -> list[Series]:
+def check_series(series: Sequence[TimeSeries], times: TimeRange) -> list[TimeSeries]:
     """Return the readings of a table by series, checked as ``read_table`` does.
 
     One that is not a finite number is not a number. Raises TableError.
@@ -127,11 +127,11 @@ def check_series(series: Sequence[Series], times: TimeRange) -> list[Series]:
     return [_finite(one) for one in series]
 
 
-def _finite(one: Series) -> Series:
+def _finite(one: TimeSeries) -> TimeSeries:
     if one.always or not np.isinf(one.answers).any():
         return one
     answers = np.where(np.isinf(one.answers), np.nan, one.answers)
-    return Series(one.host, one.source, one.metric, one.asked_ns, answers)
+    return TimeSeries(one.host, one.source, one.metric, one.asked_ns, answers)
 
 
 def _checked(series: pl.Series, times: TimeRange) -> pl.Series:

@@ -24,7 +24,7 @@ from sizebook.book.audit.replay import Places, Replay, compare_replay, replay_pa
 from sizebook.book.audit.reported import audit_claims, audit_reported
 from sizebook.book.audit.rounds import audit_rounds
 from sizebook.book.audit.site import audit_site
-from sizebook.book.audit.targets import Target, published_target
+from sizebook.book.audit.targets import AuditTarget, published_target
 from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.crate.rules import is_crate
@@ -63,7 +63,7 @@ def audit_published(
 
 
 def run_audit(
-    target: Target,
+    target: AuditTarget,
     options: Options = Options(),
     say: Say = lambda _: None,
     report: AuditReport | None = None,
@@ -119,7 +119,7 @@ def _audit_crate(folder: Path, report: AuditReport) -> None:
 def _audit_pages(
     pages: Sequence[ExecutedPage],
     audited: Sequence[AuditedBundle],
-    target: Target,
+    target: AuditTarget,
     options: Options,
     report: AuditReport,
     say: Say,
@@ -153,7 +153,7 @@ def _audit_results(
     bundles: Places,
     look_up: LookUp,
     draw: Draw,
-    target: Target,
+    target: AuditTarget,
     report: AuditReport,
     say: Say,
 ) -> None:
@@ -230,7 +230,7 @@ def _look_up(project: Project | None) -> LookUp:
     return look_up
 
 
-def _skipped(target: Target, options: Options) -> list[str]:
+def _skipped(target: AuditTarget, options: Options) -> list[str]:
     skipped = [] if options.replay or not target.pages else ["replay"]
     if target.own:
         skipped += [] if options.site and not target.chapters else ["site"]

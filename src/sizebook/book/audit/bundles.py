@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sizebook.book.audit.facts import contradictions, recomputed
-from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.findings import AuditedItem, AuditReport
 from sizebook.book.audit.outcomes import other_outcome
-from sizebook.book.audit.targets import Target
+from sizebook.book.audit.targets import AuditTarget
 from sizebook.book.processes import map_shared
 from sizebook.checks import judge
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
@@ -57,13 +57,13 @@ class AuditedBundle:
     """None where the bundle is too damaged to be judged."""
 
     @property
-    def item(self) -> Item:
+    def item(self) -> AuditedItem:
         """What is counted."""
-        return Item("bundles", self.place)
+        return AuditedItem("bundles", self.place)
 
 
 @dataclass(frozen=True)
-class Look:
+class BundleLook:
     """What looking at one folder brought so far."""
 
     path: Path
@@ -78,7 +78,7 @@ Told = tuple[tuple[Problem, ...], Judgement | None]
 """What a bundle's tables tell beyond its record and files."""
 
 
-def audit_bundles(target: Target, report: AuditReport, on_done: OnDone) -> list[AuditedBundle]:
+def audit_bundles(target: AuditTarget, report: AuditReport, on_done: OnDone) -> list[AuditedBundle]:
     """Look at every bundle of the target and give those that could be opened.
 
     Many bundles are read by a process for each CPU: most of the work is Python's own.
@@ -91,7 +91,7 @@ def audit_bundles(target: Target, report: AuditReport, on_done: OnDone) -> list[
         looks = _taste(looks)
     for count, look in enumerate(_read_all(looks), start=1):
         place = target.place(look.path)
-        item = Item("bundles", place)
+        item = AuditedItem("bundles", place)
         report.check(item)
         for each in look.problems:
             report.add(
@@ -103,15 +103,15 @@ def audit_bundles(target: Target, report: AuditReport, on_done: OnDone) -> list[
         on_done(count, len(looks))
     for path in target.headless:
         place = target.place(path)
-        report.check(Item("bundles", place))
+        report.check(AuditedItem("bundles", place))
         report.add(
             "AU101-record", place, f"tables without {RECORD}",
-            found=f"no {RECORD}", expected="a whole bundle", spoils=[Item("bundles", place)],
+            found=f"no {RECORD}", expected="a whole bundle", spoils=[AuditedItem("bundles", place)],
         )  # fmt: skip
     return audited
 
 
-def _read_all(looks: Sequence[Look]) -> Iterator[Look]:
+def _read_all(looks: Sequence[BundleLook]) -> Iterator[BundleLook]:
     records = [look.bundle.record for look in looks if look.bundle is not None and look.sound]
     told = map_shared(
         _read_at,
@@ -128,7 +128,7 @@ def _read_at(path: Path) -> Told:
     return _read(open_bundle(path))
 
 
-def _is_wanted(look: Look, target: Target) -> bool:
+def _is_wanted(look: BundleLook, target: AuditTarget) -> bool:
     """Tell whether a bundle is of a chapter to audit; the calibration belongs to every page."""
     if not target.chapters or look.bundle is None:
         return True
@@ -137,21 +137,21 @@ def _is_wanted(look: Look, target: Target) -> bool:
     return look.bundle.record.trial.chapter in wanted
 
 
-def look_at(path: Path) -> Look:
+def look_at(path: Path) -> BundleLook:
     """Return what a bundle's record, files and checksums tell; no table is read."""
     try:
         bundle = open_bundle(path)
     except BundleError as error:
         problem = Problem("AU101-record", error.found, error.found, error.expected)
-        return Look(path, None, (problem,), sound=False)
+        return BundleLook(path, None, (problem,), sound=False)
     broken = tuple(_broken_files(bundle))
     wrong = (*contradictions(bundle.record, path.name), *other_outcome(bundle.record))
     own = map(_problem, wrong)
     problems = (*_unnamed(bundle), *_contradictions(bundle.record), *own, *broken)
-    return Look(path, bundle, problems, sound=not broken)
+    return BundleLook(path, bundle, problems, sound=not broken)
 
 
-def read_through(look: Look) -> Look:
+def read_through(look: BundleLook) -> BundleLook:
     """Return the look with what its tables tell and how the bundle is judged."""
     if look.bundle is None or not look.sound:
         return look
@@ -159,7 +159,7 @@ def read_through(look: Look) -> Look:
     return _with(look, _read(replace(look.bundle)))
 
 
-def _with(look: Look, told: Told) -> Look:
+def _with(look: BundleLook, told: Told) -> BundleLook:
     more, judgement = told
     return replace(look, problems=(*look.problems, *more), judgement=judgement)
 
@@ -178,7 +178,7 @@ def _problem(wrong: tuple[str, str, str, str]) -> Problem:
     return Problem(rule, message, found, expected)
 
 
-def _taste(looks: Sequence[Look]) -> list[Look]:
+def _taste(looks: Sequence[BundleLook]) -> list[BundleLook]:
     """Return the looks; bundles that cannot be read within limits are not sound."""
     try:
         taste_bundles([look.path for look in looks if look.sound])
@@ -187,7 +187,7 @@ def _taste(looks: Sequence[Look]) -> list[Look]:
     return list(looks)
 
 
-def _taste_one(look: Look) -> Look:
+def _taste_one(look: BundleLook) -> BundleLook:
     try:
         taste_bundles([look.path])
     except BundleError as error:

@@ -33,7 +33,7 @@ _COUNTED = re.compile(r"\b(clip|gradient_)\d+\b")
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongResult:
     """What a rule found in one result."""
 
     rule: str
@@ -42,7 +42,7 @@ class Wrong:
     expected: str
 
 
-def check_content(output: Output, look_up: LookUp, draw: Draw) -> Iterator[Wrong]:
+def check_content(output: Output, look_up: LookUp, draw: Draw) -> Iterator[WrongResult]:
     """Yield what is wrong with one result, as far as it tells by itself.
 
     ``look_up`` finds a report's claim by its id, ``draw`` gives the SVG of a specification.
@@ -50,7 +50,9 @@ def check_content(output: Output, look_up: LookUp, draw: Draw) -> Iterator[Wrong
     try:
         result = output.read()
     except ValueError as error:
-        yield Wrong("AU214-result", f"its record cannot be read: {error}", str(error), "a record")
+        yield WrongResult(
+            "AU214-result", f"its record cannot be read: {error}", str(error), "a record"
+        )
         return
     match result:
         case FigureResult():
@@ -82,25 +84,27 @@ def plain_svg(svg: str) -> str:
     )
 
 
-def _figure(output: Output, result: FigureResult, draw: Draw) -> Iterator[Wrong]:
+def _figure(output: Output, result: FigureResult, draw: Draw) -> Iterator[WrongResult]:
     spec = output.data.get(MIME)
     yield from _sum(result.evidence.sha256, _hash(spec), "chart's specification")
     yield from _words(output, "text/plain", f"Figure {result.key}: {result.alt}")
     if not isinstance(spec, dict):
-        yield Wrong("AU206-picture", "the figure has no specification", "none", MIME)
+        yield WrongResult("AU206-picture", "the figure has no specification", "none", MIME)
         return
     try:
         drawn = draw(spec)
     except ValueError as error:
-        yield Wrong("AU206-picture", "its specification draws nothing", str(error), "an SVG")
+        yield WrongResult("AU206-picture", "its specification draws nothing", str(error), "an SVG")
         return
     shown, again = plain_svg(output.text(SVG)), plain_svg(drawn)
     if shown != again:
         first, second = first_difference(shown, again)
-        yield Wrong("AU206-picture", f"the SVG shows {first!r}, its data {second!r}", first, second)
+        yield WrongResult(
+            "AU206-picture", f"the SVG shows {first!r}, its data {second!r}", first, second
+        )
 
 
-def _calculator(output: Output, result: CalculatorResult) -> Iterator[Wrong]:
+def _calculator(output: Output, result: CalculatorResult) -> Iterator[WrongResult]:
     """Check that the table answers the recorded questions as the recorded model does."""
     yield from _sum(result.evidence.sha256, _hash(result.model), "calculator's model")
     try:
@@ -108,21 +112,23 @@ def _calculator(output: Output, result: CalculatorResult) -> Iterator[Wrong]:
         asked = [Demanded(**each) for each in result.questions]
         html = calculator.render(model, asked, result.key, result.doubts)
     except (ValueError, TypeError, KeyError, ArithmeticError) as error:
-        yield Wrong("AU214-result", f"its model answers nothing: {error}", str(error), "answers")
+        yield WrongResult(
+            "AU214-result", f"its model answers nothing: {error}", str(error), "answers"
+        )
         return
     yield from _words(output, "text/html", html)
     plain = f"Calculator {result.key}: {result.caption}"
     yield from _words(output, "text/plain", plain)
 
 
-def _prose(output: Output, result: ProseResult) -> Iterator[Wrong]:
+def _prose(output: Output, result: ProseResult) -> Iterator[WrongResult]:
     said = wording.Sentence(result.texts, ())
     words = [number.words for number in result.numbers]
     yield from _sum(result.evidence.sha256, hash_text(said.join(words)), "paragraph")
     for number in result.numbers:
         expected = _format(number.value, number.format)
         if number.words != expected:
-            yield Wrong(
+            yield WrongResult(
                 "AU205-words",
                 f"{number.key} reads {number.words!r}, its value makes {expected!r}",
                 number.words,
@@ -133,7 +139,7 @@ def _prose(output: Output, result: ProseResult) -> Iterator[Wrong]:
     yield from _words(output, "text/plain", said.join(words))
 
 
-def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[Wrong]:
+def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[WrongResult]:
     yield from _sum(result.evidence.sha256, _hash(result.claim), "claim")
     try:
         outcome = ClaimOutcome.from_record(result.claim)
@@ -144,10 +150,12 @@ def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[Wro
             known = own_claim(name, outcome.statement, outcome.relation)
         card = claim_card.render_card(outcome, known) if known else None
     except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
-        yield Wrong("AU214-result", f"its claim cannot be read: {error}", str(error), "a claim")
+        yield WrongResult(
+            "AU214-result", f"its claim cannot be read: {error}", str(error), "a claim"
+        )
         return
     if outcome.claim_id != result.key:
-        yield Wrong(
+        yield WrongResult(
             "AU205-words", f"claim {outcome.claim_id} under another key", result.key,
             outcome.claim_id,
         )  # fmt: skip
@@ -156,9 +164,9 @@ def _claim(output: Output, result: ClaimResult, look_up: LookUp) -> Iterator[Wro
         yield from _words(output, "text/html", card)
 
 
-def _sum(said: str, computed: str | None, what: str) -> Iterator[Wrong]:
+def _sum(said: str, computed: str | None, what: str) -> Iterator[WrongResult]:
     if said != computed:
-        yield Wrong(
+        yield WrongResult(
             "AU204-content",
             f"the {what} shown is not the one whose checksum was recorded",
             f"SHA-256 {computed}",
@@ -166,11 +174,11 @@ def _sum(said: str, computed: str | None, what: str) -> Iterator[Wrong]:
         )
 
 
-def _words(output: Output, mime_type: str, expected: str) -> Iterator[Wrong]:
+def _words(output: Output, mime_type: str, expected: str) -> Iterator[WrongResult]:
     shown = output.text(mime_type)
     if shown != expected:
         first, second = first_difference(shown, expected)
-        yield Wrong(
+        yield WrongResult(
             "AU205-words",
             f"its {mime_type} reads {first!r}, its record makes {second!r}",
             first,

@@ -21,7 +21,7 @@ in which they lie."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class FirstDifference:
     """The first place at which two results differ, and what each has there."""
 
     where: str
@@ -29,7 +29,7 @@ class Difference:
     made: str
 
 
-def find_difference(shown: Output, made: Output) -> Difference | None:
+def find_difference(shown: Output, made: Output) -> FirstDifference | None:
     """Return how a page's result differs from its replay, None if it does not.
 
     Compared are the record, everything that is shown, and the evidence but for the commit, the
@@ -40,7 +40,7 @@ def find_difference(shown: Output, made: Output) -> Difference | None:
     ):
         found = _first(one, other, "")
         if found is not None:
-            return Difference(part + found.where, found.shown, found.made)
+            return FirstDifference(part + found.where, found.shown, found.made)
     return None
 
 
@@ -81,7 +81,7 @@ def _with_plain_names(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": [known[name] for name in ordered], "chart": json.loads(rest)}
 
 
-def _first(one: Any, other: Any, where: str) -> Difference | None:
+def _first(one: Any, other: Any, where: str) -> FirstDifference | None:
     """Return the first difference of two JSON values, depth first."""
     match one, other:
         case dict(), dict():
@@ -89,26 +89,26 @@ def _first(one: Any, other: Any, where: str) -> Difference | None:
         case list(), list():
             return _first_of_lists(one, other, where)
         case str(), str() if one != other:
-            return Difference(where, *first_difference(one, other))
+            return FirstDifference(where, *first_difference(one, other))
         case float(), float() if math.isclose(one, other, rel_tol=_LAST_BITS):
             return None
     if type(one) is type(other) and one == other:
         return None
-    return Difference(where, _words(one), _words(other))
+    return FirstDifference(where, _words(one), _words(other))
 
 
-def _first_of_lists(one: list[Any], other: list[Any], where: str) -> Difference | None:
+def _first_of_lists(one: list[Any], other: list[Any], where: str) -> FirstDifference | None:
     for number, pair in enumerate(zip(one, other, strict=False), start=1):
         if found := _first(*pair, f"{where}[{number}]"):
             return found
     if len(one) == len(other):
         return None
-    return Difference(f"length of {where}", str(len(one)), str(len(other)))
+    return FirstDifference(f"length of {where}", str(len(one)), str(len(other)))
 
 
 def _first_of_maps(
     one: Mapping[str, Any], other: Mapping[str, Any], where: str
-) -> Difference | None:
+) -> FirstDifference | None:
     for name in one:
         if name in other:
             inner = f"{where}.{name}" if where else name
@@ -117,11 +117,11 @@ def _first_of_maps(
     return _names(one, other, where)
 
 
-def _names(one: Mapping[str, Any], other: Mapping[str, Any], where: str) -> Difference | None:
+def _names(one: Mapping[str, Any], other: Mapping[str, Any], where: str) -> FirstDifference | None:
     if one.keys() == other.keys():
         return None
     own, theirs = sorted(set(one) - set(other)), sorted(set(other) - set(one))
-    return Difference(
+    return FirstDifference(
         where or "fields", ", ".join(own) or "nothing", ", ".join(theirs) or "nothing"
     )
 

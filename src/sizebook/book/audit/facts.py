@@ -24,7 +24,7 @@ from sizebook.load.vitals import TICK_NS, TICKS_PER_ROW
 from sizebook.model.bundle import CAPTURE_VERSION, BundleRecord, GeneratorFacts
 from sizebook.model.load import ClosedLoop, LoadProfile, PacedUsers
 from sizebook.store import Bundle
-from sizebook.store.readings import Series
+from sizebook.store.readings import TimeSeries
 from sizebook.store.tables import REQUESTS, SCHEDULE
 
 COMMANDS = "AU115-commands"
@@ -220,7 +220,7 @@ def _vitals(bundle: Bundle, facts: GeneratorFacts) -> Iterator[Wrong]:
         yield FACTS, "99th percentile of the lag", f"{facts.lag_p99_ms} ms", expected
 
 
-def _ticks(largest: Series, begin_ns: int) -> tuple[_Counts, _Counts]:
+def _ticks(largest: TimeSeries, begin_ns: int) -> tuple[_Counts, _Counts]:
     """Return how many ticks came before each second, and by its end: at least and at most.
 
     A second ends at a tick, by which whole rows of ticks have come. That tick was due when the
@@ -261,7 +261,7 @@ def _least_p99(known: tuple[_Lags, _Counts], ticks: int) -> float:
     return lower + part * (upper - lower)
 
 
-def _cpu(series: Series, said_s: float, begin_ns: int, end_ns: int) -> Iterator[Wrong]:
+def _cpu(series: TimeSeries, said_s: float, begin_ns: int, end_ns: int) -> Iterator[Wrong]:
     lengths = np.diff(np.concatenate(([begin_ns], series.times_ns))) * 1e-9
     used_s = float(np.dot(series.values, lengths))
     rest_s = max(0, end_ns - int(series.times_ns[-1])) * 1e-9

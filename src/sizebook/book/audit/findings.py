@@ -18,7 +18,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Finding:
+class AuditFinding:
     """One thing that is wrong, doubtful or worth knowing, and where."""
 
     rule: str
@@ -36,7 +36,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Item:
+class AuditedItem:
     """One thing that is counted: a result, a bundle, a page."""
 
     kind: Kind
@@ -62,10 +62,10 @@ class AuditReport:
     """What was audited, in words."""
     skipped: list[str] = field(default_factory=list)
     """Parts of the audit that the caller asked to leave out."""
-    findings: list[Finding] = field(default_factory=list)
-    _items: dict[Item, bool] = field(default_factory=dict)
+    findings: list[AuditFinding] = field(default_factory=list)
+    _items: dict[AuditedItem, bool] = field(default_factory=dict)
 
-    def check(self, *items: Item) -> None:
+    def check(self, *items: AuditedItem) -> None:
         """Count items as checked."""
         for item in items:
             self._items.setdefault(item, True)
@@ -79,7 +79,7 @@ class AuditReport:
         found: str,
         expected: str,
         next_step: str = "",
-        spoils: Iterable[Item] = (),
+        spoils: Iterable[AuditedItem] = (),
         severity: Severity | None = None,
     ) -> None:
         """Add a finding; an error means that the items in ``spoils`` are not verified.
@@ -87,7 +87,7 @@ class AuditReport:
         ``next_step`` and ``severity`` are the rule's unless given.
         """
         rule = get_rule(rule_id)
-        finding = Finding(
+        finding = AuditFinding(
             rule_id,
             severity or rule.severity,
             place,
@@ -107,7 +107,7 @@ class AuditReport:
         verified = Counter(item.kind for item, good in self._items.items() if good)
         return {kind: Counts(checked[kind], verified[kind]) for kind in KINDS}
 
-    def counted(self, kind: Kind) -> list[Item]:
+    def counted(self, kind: Kind) -> list[AuditedItem]:
         """Return the items of a kind that were checked."""
         return [item for item in self._items if item.kind == kind]
 
@@ -116,7 +116,7 @@ class AuditReport:
         return sum(finding.severity == severity for finding in self.findings)
 
     @property
-    def sorted_findings(self) -> list[Finding]:
+    def sorted_findings(self) -> list[AuditFinding]:
         """The findings, worst first, then by rule and in the order in which they were found."""
         return sorted(self.findings, key=lambda one: (SEVERITIES.index(one.severity), one.rule))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sizebook.book.audit.contents import Wrong, first_difference
+from sizebook.book.audit.contents import WrongResult, first_difference
 from sizebook.book.audit.outputs import Output, read_notebook, source_of, tags_of
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import INJECTED, STAMP, hash_cells
@@ -45,7 +45,7 @@ _PARAMETERS = "parameters"
 _NOT_EXECUTED = "skip-execution"
 
 Cell = Mapping[str, Any]
-Place = tuple[str, Wrong]
+Place = tuple[str, WrongResult]
 """Where in the notebook, after its name, and what is wrong there."""
 
 
@@ -66,7 +66,7 @@ def check_file(document: Mapping[str, Any], chapter: Chapter) -> Iterator[Place]
     yield from _counts(cells)
 
 
-def check_form(output: Output) -> Iterator[Wrong]:
+def check_form(output: Output) -> Iterator[WrongResult]:
     """Yield what is wrong with how a result with a record is stored."""
     if output.type != "display_data":
         yield _wrong("AU216-output", "it is stored as", output.type, "display_data")
@@ -115,7 +115,7 @@ def _is_language(language: Any) -> bool:
     return rest == _LANGUAGE and isinstance(version, str) and bool(_VERSION.fullmatch(version))
 
 
-def _cell(cell: Cell, made: Cell) -> Iterator[Wrong]:
+def _cell(cell: Cell, made: Cell) -> Iterator[WrongResult]:
     code = cell["cell_type"] == "code"
     names = (_CODE if code else _CODE - {"outputs", "execution_count"}) | ({*made} - _CODE)
     found = {*cell, "id"}
@@ -174,12 +174,12 @@ def _is_injected(cell: Cell) -> bool:
     return INJECTED in tags_of(cell)
 
 
-def _wrong(rule: str, what: str, found: Any, expected: Any) -> Wrong:
+def _wrong(rule: str, what: str, found: Any, expected: Any) -> WrongResult:
     one, other = str(found), str(expected)
     first, second = (
         first_difference(one, other) if max(map(len, (one, other))) > 60 else (one, other)
     )
-    return Wrong(rule, f"{what} {first}, not {second}", one[:200], other[:200])
+    return WrongResult(rule, f"{what} {first}, not {second}", one[:200], other[:200])
 
 
 def _list(names: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from sizebook.book.audit.findings import Item, Kind
+from sizebook.book.audit.findings import AuditedItem, Kind
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.notebooks import STAMP, hash_cells
 from sizebook.book.records import MOST_BYTES
@@ -205,17 +205,17 @@ class Output:
             where = ".".join(str(part) for part in first["loc"][1:])
             raise ValueError(f"{first['msg']} at {where!r}") from error
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[AuditedItem]:
         """Return what the result counts as: itself, and each number of a paragraph."""
         kind = _KIND_OF.get(self.kind)
-        own = [Item(kind, self.place)] if kind else []
+        own = [AuditedItem(kind, self.place)] if kind else []
         if self.kind != "prose":
             return own
         assert self.fields is not None
         numbers = self.fields.get("numbers")
         listed = numbers if isinstance(numbers, list) else []
         keys = [each.get("key") for each in listed if isinstance(each, dict)]
-        return own + [Item("numbers", f"{self.page}#{key}") for key in keys]
+        return own + [AuditedItem("numbers", f"{self.page}#{key}") for key in keys]
 
 
 def _class(kind: str) -> str:
@@ -240,9 +240,9 @@ class ExecutedPage:
         return cells
 
     @property
-    def item(self) -> Item:
+    def item(self) -> AuditedItem:
         """What is counted."""
-        return Item("pages", self.file.name)
+        return AuditedItem("pages", self.file.name)
 
     @property
     def results(self) -> list[Output]:
@@ -254,7 +254,7 @@ class ExecutedPage:
         """Checksum over the cells that come from the template."""
         return hash_cells(self.cells)
 
-    def every_item(self) -> list[Item]:
+    def every_item(self) -> list[AuditedItem]:
         """Return everything that is counted of this page, the page first."""
         return [self.item, *(item for output in self.results for item in output.items())]
 

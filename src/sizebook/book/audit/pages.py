@@ -10,7 +10,7 @@ from typing import Any
 
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.contents import Draw, LookUp, check_content
-from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.findings import AuditedItem, AuditReport
 from sizebook.book.audit.notebook_file import check_file, check_form
 from sizebook.book.audit.outputs import (
     ExecutedPage,
@@ -41,7 +41,7 @@ def open_page(file: PageFile, report: AuditReport) -> ExecutedPage | None:
     else:
         report.check(*page.every_item())
         return page
-    item = Item("pages", place)
+    item = AuditedItem("pages", place)
     report.check(item)
     report.add(
         "AU200-page", place, f"the page {problem}",

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sizebook.book.audit.bundles import AuditedBundle
-from sizebook.book.audit.contents import Wrong
+from sizebook.book.audit.contents import WrongResult
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, cited_by, parameters_of
 from sizebook.book.audit.rules import Severity
-from sizebook.book.audit.targets import Target
+from sizebook.book.audit.targets import AuditTarget
 from sizebook.book.chapters import Chapter
 from sizebook.book.notebooks import hash_cells
 from sizebook.report.evidence import git_environment
@@ -89,7 +89,7 @@ def audit_provenance(
     chapter: Chapter,
     bundles: Cited,
     history: History,
-    target: Target,
+    target: AuditTarget,
     report: AuditReport,
 ) -> None:
     """Report what a page says of its origin that is not so, and what cannot be checked.
@@ -107,13 +107,13 @@ def audit_provenance(
     _commit(page, chapter, bundles, history, report, foreign=target.foreign)
 
 
-def _stamp(page: ExecutedPage, chapter: Chapter) -> Iterator[Wrong]:
+def _stamp(page: ExecutedPage, chapter: Chapter) -> Iterator[WrongResult]:
     said = str(page.run.get("template"))
     if page.run and said != chapter.notebook.name:
         yield _wrong("the template is", said, chapter.notebook.name)
 
 
-def _evidence(page: ExecutedPage) -> Iterator[Wrong]:
+def _evidence(page: ExecutedPage) -> Iterator[WrongResult]:
     """Yield what the evidence of results says otherwise than the page: it was one run."""
     run = page.run
     source = parameters_of(page).get("source")
@@ -136,7 +136,7 @@ def _evidence(page: ExecutedPage) -> Iterator[Wrong]:
                          str(expected[name]))  # fmt: skip
 
 
-def _trials(page: ExecutedPage, bundles: Cited) -> Iterator[Wrong]:
+def _trials(page: ExecutedPage, bundles: Cited) -> Iterator[WrongResult]:
     """Yield what the page says of its trials and these say otherwise."""
     said = parameters_of(page).get("profile")
     profiles = {str(each.bundle.record.trial.profile) for each in _cited(page, bundles)}
@@ -144,7 +144,7 @@ def _trials(page: ExecutedPage, bundles: Cited) -> Iterator[Wrong]:
         yield _wrong("the profile is", said, ", ".join(sorted(profiles)))
 
 
-def _source(page: ExecutedPage, bundles: Cited, project: Project) -> Iterator[Wrong]:
+def _source(page: ExecutedPage, bundles: Cited, project: Project) -> Iterator[WrongResult]:
     """Yield a source of the own run's page in which its trials are not.
 
     Of what was measured they may be in the runs, or in the round from which the page was taken.
@@ -251,6 +251,6 @@ def _unchecked(page: ExecutedPage, commit: str, words: str, report: AuditReport)
     )  # fmt: skip
 
 
-def _wrong(what: str, found: Any, expected: Any) -> Wrong:
+def _wrong(what: str, found: Any, expected: Any) -> WrongResult:
     said, should = str(found)[:120], str(expected)[:120]
-    return Wrong("AU219-provenance", f"{what} {said}, not {should}", said, should)
+    return WrongResult("AU219-provenance", f"{what} {said}, not {should}", said, should)

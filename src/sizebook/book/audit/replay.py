@@ -20,7 +20,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.differences import find_difference, is_same
-from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.findings import AuditedItem, AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, Output, cited_by, read_page
 from sizebook.book.audit.places import OF_THE_MOMENT, compare_places
 from sizebook.book.audit.provenance import RENEWED
@@ -341,7 +341,7 @@ def _compare_numbers(page: ExecutedPage, shown: Output, made: Output, report: Au
         report.add(
             "AU301-differs", place[:200], f"the page says {one}, the replay {other}",
             found=one, expected=other,
-            spoils=[page.item, shown.items()[0], Item("numbers", place)],
+            spoils=[page.item, shown.items()[0], AuditedItem("numbers", place)],
         )  # fmt: skip
     return bool(differing)
 

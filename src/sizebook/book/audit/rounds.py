@@ -32,7 +32,7 @@ _TIMES_UNPACKED = 10
 """Bytes of a pack's files for each of its own, about."""
 
 
-class Wrong(NamedTuple):
+class WrongPack(NamedTuple):
     """What is wrong with a pack, as a finding tells it."""
 
     rule: str
@@ -85,32 +85,32 @@ def audit_rounds(project: Project, report: AuditReport, say: Callable[[str], Non
     return newest_first(whole)
 
 
-def look_into(published: Published) -> list[Wrong]:
+def look_into(published: Published) -> list[WrongPack]:
     """Return what is wrong with one chapter's packs."""
     pack, place = published.pack, f"{published.round.name}/{published.pack.file}"
     try:
         check_pack(published)
         files = published.read()
     except BundleError as error:
-        return [Wrong("AU701-pack", place, error.found, error.found, error.expected)]
+        return [WrongPack("AU701-pack", place, error.found, error.found, error.expected)]
     wrong = [
-        Wrong("AU704-private", place, f"{each.words} in {each.file}", each.words,
+        WrongPack("AU704-private", place, f"{each.words} in {each.file}", each.words,
               "nothing that tells who made it, and where")
         for each in find_private(files)
     ]  # fmt: skip
     if pack.trials and pack.replicates < LEAST_REPLICATES:
         message = f"{pack.replicates} replicates of the treatment that has fewest"
         expected = f"{LEAST_REPLICATES}"
-        wrong.append(Wrong("AU705-replicates", place, message, str(pack.replicates), expected))
+        wrong.append(WrongPack("AU705-replicates", place, message, str(pack.replicates), expected))
     return [*wrong, *_misstated(published, files)]
 
 
-def _misstated(published: Published, files: Mapping[str, bytes]) -> Iterator[Wrong]:
+def _misstated(published: Published, files: Mapping[str, bytes]) -> Iterator[WrongPack]:
     chapter = published.pack.chapter
     for name, said, follows in misstated(
         published.pack, files, _run_of(files.get(f"{PAGES}/{chapter}.ipynb", b""))
     ):
-        yield Wrong(
+        yield WrongPack(
             "AU707-index", f"{published.round.name}/{ROUND}",
             f"{name} of {chapter} is {said}, its pack's trials and page say {follows}",
             said, follows,

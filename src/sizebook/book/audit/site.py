@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 from sizebook.book.audit.contents import first_difference
-from sizebook.book.audit.findings import AuditReport, Item
+from sizebook.book.audit.findings import AuditedItem, AuditReport
 from sizebook.book.site import build_site
 from sizebook.model.errors import UserError
 from sizebook.store import Project
@@ -41,7 +41,7 @@ def audit_site(project: Project, report: AuditReport, scratch: Path) -> None:
         return
     own, again = _list(project.site), _list(built)
     for name in sorted(own | again):
-        spoils = [Item("pages", name.removesuffix(".html"))]
+        spoils = [AuditedItem("pages", name.removesuffix(".html"))]
         place = f"_build/html/{name}"
         if name not in own:
             report.add(

@@ -40,7 +40,7 @@ class PageFile:
 
 
 @dataclass(frozen=True)
-class Target:
+class AuditTarget:
     """Bundles and executed notebooks, and what they are compared with."""
 
     words: str
@@ -68,7 +68,7 @@ class Target:
         )
 
 
-def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
+def own_target(project: Project, chapters: Sequence[str] = ()) -> AuditTarget:
     """Return the chapters of the table of contents, with the bundles in ``data/runs``.
 
     Raises UsageError for a chapter that is not in the table of contents.
@@ -91,7 +91,7 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
     folders = [project.runs / name for name in (*chapters, *lenders)] or [project.runs]
     bundles, headless = _walk_all(folders)
     bundles += _published_and_cited(project, pages)
-    return Target(
+    return AuditTarget(
         words="own run",
         base=project.root,
         project=project,
@@ -106,7 +106,7 @@ def own_target(project: Project, chapters: Sequence[str] = ()) -> Target:
 
 def published_target(
     project: Project, rounds: Sequence[Round], chapters: Sequence[str] = ()
-) -> Target:
+) -> AuditTarget:
     """Return the bundles and notebooks of published rounds, the newest of each chapter.
 
     Raises UsageError if there are none.
@@ -117,7 +117,7 @@ def published_target(
 
 def folder_target(
     folder: Path, project: Project | None, chapters: Sequence[str] = (), words: str = ""
-) -> Target:
+) -> AuditTarget:
     """Return the bundles at or below a folder, and the executed notebooks beside them.
 
     With ``words`` for what it is, the folder is one that came with this checkout.
@@ -138,7 +138,7 @@ def folder_target(
         for path in sorted(place.rglob("*.ipynb"))
         if not path.is_symlink() and not inside.intersection(path.parents)
     ]
-    return Target(
+    return AuditTarget(
         words=words or folder.name,
         foreign=not words,
         base=base,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sizebook.book.compared.comparing import compare_runs
-from sizebook.book.compared.comparison import Comparison
+from sizebook.book.compared.comparison import RunComparison
 from sizebook.book.compared.pages import results_of_run
 from sizebook.book.compared.sides import OWN, PUBLISHED, open_side
 from sizebook.store import Project
@@ -15,7 +15,7 @@ from sizebook.store.plain_files import plain_size
 from sizebook.store.rounds import PAGES, Published, find_rounds, newest_packs, open_published
 
 
-def compare_with_published(project: Project) -> Comparison | None:
+def compare_with_published(project: Project) -> RunComparison | None:
     """Return the comparison of the published chapters (A) with those measured here (B).
 
     It has every chapter that both have and that is not simply the published page, nor the same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sizebook.book.compared.comparison import Agreement, ClaimPair, ClaimSide, Estimate
+from sizebook.book.compared.comparison import Agreement, ClaimPair, ClaimSide, ComparedEstimate
 from sizebook.model.claim import ClaimOutcome
 from sizebook.report.sides import name_levels
 from sizebook.stats.intervals import Interval
@@ -84,6 +84,6 @@ def _side(one: ClaimOutcome | None) -> ClaimSide | None:
         reason=one.reason,
         metric=one.metric,
         relation=one.relation,
-        effect=Estimate.of(effect_of(one)),
+        effect=ComparedEstimate.of(effect_of(one)),
         least=one.least,
     )

@@ -9,10 +9,10 @@ from sizebook.book.compared.claims import compare_claims, tested_alike
 from sizebook.book.compared.comparison import (
     KINDS,
     ChapterPair,
-    Comparison,
-    Difference,
+    ConditionDifference,
     MetricPair,
     Refusal,
+    RunComparison,
     SideFacts,
 )
 from sizebook.book.compared.machines import (
@@ -29,20 +29,20 @@ from sizebook.book.compared.metrics import (
     share_treatments,
 )
 from sizebook.book.compared.pages import ChapterResults
-from sizebook.book.compared.sides import Side
+from sizebook.book.compared.sides import ComparedRun
 
 _SMOKE = "smoke"
 _MOST_NAMED = 3
 
 
 def compare_runs(
-    a: Side,
-    b: Side,
+    a: ComparedRun,
+    b: ComparedRun,
     *,
     chapters: Iterable[str] = (),
     tolerance: float | None = None,
     versions: bool = False,
-) -> Comparison:
+) -> RunComparison:
     """Return the comparison of two runs, chapter by chapter in the order of ``a``.
 
     ``chapters`` restricts it; ``tolerance`` is a ratio such as 1.05 that stands for those of the
@@ -65,7 +65,7 @@ def compare_runs(
         found, noted = _compare_metrics(pair, a, b)
         metrics += found
         refused += noted
-    return Comparison(
+    return RunComparison(
         a=_facts(a),
         b=_facts(b),
         differences=tuple(_differences(a, b, common)),
@@ -77,7 +77,7 @@ def compare_runs(
     )  # fmt: skip
 
 
-def _refuse(name: str, a: Side, b: Side, *, versions: bool) -> Refusal | None:
+def _refuse(name: str, a: ComparedRun, b: ComparedRun, *, versions: bool) -> Refusal | None:
     """Return why a chapter cannot be compared, None if it can; pages without results count not."""
     one, other = a.results.get(name), b.results.get(name)
     if one is None or other is None:
@@ -116,7 +116,7 @@ def _refuse(name: str, a: Side, b: Side, *, versions: bool) -> Refusal | None:
     return _refuse_without_common(name, a, b)
 
 
-def _refuse_without_common(name: str, a: Side, b: Side) -> Refusal | None:
+def _refuse_without_common(name: str, a: ComparedRun, b: ComparedRun) -> Refusal | None:
     one, other = a.results[name].claims, b.results[name].claims
     alike = [each for each in one if each in other and not tested_alike(one[each], other[each])]
     sides = [side.trials.by_chapter.get(name, ()) for side in (a, b)]
@@ -151,7 +151,7 @@ def _nowhere(name: str) -> Refusal:
     )
 
 
-def _pair(name: str, a: Side, b: Side, tolerance: float | None) -> ChapterPair:
+def _pair(name: str, a: ComparedRun, b: ComparedRun, tolerance: float | None) -> ChapterPair:
     closeness = closeness_of(a.trials.records(name), b.trials.records(name))
     allowed = tolerance if tolerance is not None else TOLERANCES.get(closeness)
     cited = [{each.sha256 for each in side.results[name].cited.values()} for side in (a, b)]
@@ -163,7 +163,9 @@ def _pair(name: str, a: Side, b: Side, tolerance: float | None) -> ChapterPair:
     )
 
 
-def _compare_metrics(pair: ChapterPair, a: Side, b: Side) -> tuple[list[MetricPair], list[Refusal]]:
+def _compare_metrics(
+    pair: ChapterPair, a: ComparedRun, b: ComparedRun
+) -> tuple[list[MetricPair], list[Refusal]]:
     """Return the metrics of a chapter, and which part of them cannot be compared."""
     name = pair.chapter
     one, other = a.results[name].claims, b.results[name].claims
@@ -183,7 +185,7 @@ def _compare_metrics(pair: ChapterPair, a: Side, b: Side) -> tuple[list[MetricPa
     return found, [_other_load(name, loads)] if loads else []
 
 
-def _no_trials(name: str, side: Side) -> Refusal:
+def _no_trials(name: str, side: ComparedRun) -> Refusal:
     return Refusal(
         chapter=name,
         found=f"processor times, throughput and latency: the trials of {side.name} are not at hand",
@@ -214,7 +216,7 @@ def _other_load(name: str, treatments: list[str]) -> Refusal:
     )  # fmt: skip
 
 
-def _facts(side: Side) -> SideFacts:
+def _facts(side: ComparedRun) -> SideFacts:
     at_hand = {each.bundle.sha256: each.record
                for trials in side.trials.by_chapter.values() for each in trials}  # fmt: skip
     days = sorted(each.execution.started_utc[:10] for each in at_hand.values())
@@ -228,7 +230,7 @@ def _facts(side: Side) -> SideFacts:
     )
 
 
-def _differences(a: Side, b: Side, common: list[str]) -> list[Difference]:
+def _differences(a: ComparedRun, b: ComparedRun, common: list[str]) -> list[ConditionDifference]:
     records = [{name: side.trials.records(name) for name in common} for side in (a, b)]
     pages = [{name: side.results[name] for name in common} for side in (a, b)]
     found = list_differences(*records)

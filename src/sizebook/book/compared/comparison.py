@@ -35,7 +35,7 @@ AGREEMENTS: tuple[Agreement, ...] = (
 JUDGED: tuple[Judged, ...] = ("within", "beyond", "open", "not judged")
 
 
-class Estimate(Record):
+class ComparedEstimate(Record):
     """A number with its 95 % interval, null where there is none, and the replicates behind it."""
 
     estimate: float | None
@@ -44,7 +44,7 @@ class Estimate(Record):
     n: Annotated[int, Field(ge=0)]
 
     @classmethod
-    def of(cls, found: Interval) -> Estimate:
+    def of(cls, found: Interval) -> ComparedEstimate:
         """Return the estimate of an interval."""
         return cls(estimate=found.estimate, low=found.low, high=found.high, n=found.n)
 
@@ -61,7 +61,7 @@ class ClaimSide(Record):
     reason: str
     metric: str
     relation: str
-    effect: Estimate
+    effect: ComparedEstimate
     """Ratio of the treatments; null for events."""
     least: float | None
     """Least ratio that matters."""
@@ -93,16 +93,16 @@ class MetricPair(Record):
     experiment: str
     treatment: str
     """In words."""
-    a: Estimate
-    b: Estimate
-    ratio: Estimate
+    a: ComparedEstimate
+    b: ComparedEstimate
+    ratio: ComparedEstimate
     """B / A."""
     method: str
     judged: Judged
     reason: str
 
 
-class Difference(Record):
+class ConditionDifference(Record):
     """Something that is not the same on both sides, in words."""
 
     what: str
@@ -147,14 +147,14 @@ class SideFacts(Record):
     """Those that are not: without them only what the pages say can be compared."""
 
 
-class Comparison(Record):
+class RunComparison(Record):
     """The whole comparison; what differs comes before what was found."""
 
     format: Literal["sizebook-comparison"] = "sizebook-comparison"
     version: Literal[1] = 1
     a: SideFacts
     b: SideFacts
-    differences: tuple[Difference, ...]
+    differences: tuple[ConditionDifference, ...]
     chapters: tuple[ChapterPair, ...]
     refused: tuple[Refusal, ...]
     claims: tuple[ClaimPair, ...]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sizebook.book.compared.comparison import Closeness, Difference
+from sizebook.book.compared.comparison import Closeness, ConditionDifference
 from sizebook.model.bundle import BundleRecord, MachineFacts
 from sizebook.model.plain_text import show_plainly
 from sizebook.store.fingerprints import fingerprint_machine, fingerprint_machine_class
@@ -87,7 +87,7 @@ _ASPECTS = (
 )  # fmt: skip
 
 
-def list_differences(a: Records, b: Records) -> list[Difference]:
+def list_differences(a: Records, b: Records) -> list[ConditionDifference]:
     """Return what differs between the trials of two runs, the machine first; both by chapter.
 
     Only chapters with trials on both sides are looked at.
@@ -112,7 +112,7 @@ _PER_HOST = ("host ", "jvm ", "java ")
 
 def differ_in(
     what: str, meaning: str, a: Mapping[str, str], b: Mapping[str, str]
-) -> list[Difference]:
+) -> list[ConditionDifference]:
     """Return the difference in one value by chapter, if there is one."""
     common = [chapter for chapter in a if chapter in b]
     return _differ(what, meaning, common, [{c: {side[c]} for c in common} for side in (a, b)])
@@ -120,17 +120,17 @@ def differ_in(
 
 def _differ(
     what: str, meaning: str, common: Sequence[str], sides: Sequence[Mapping[str, set[str]]]
-) -> list[Difference]:
+) -> list[ConditionDifference]:
     one, other = sides
     where = tuple(chapter for chapter in common if one[chapter] != other[chapter])
     if not where:
         return []
     words = [_join(set().union(*(side[chapter] for chapter in where))) for side in sides]
     shown = () if len(where) == len(common) else where
-    return [Difference(what=what, a=words[0], b=words[1], meaning=meaning, chapters=shown)]
+    return [ConditionDifference(what=what, a=words[0], b=words[1], meaning=meaning, chapters=shown)]
 
 
-def _load_profiles(a: Records, b: Records, common: Sequence[str]) -> list[Difference]:
+def _load_profiles(a: Records, b: Records, common: Sequence[str]) -> list[ConditionDifference]:
     """Return the load profiles of the same name that are not the same files."""
     files: list[dict[str, dict[str, set[str]]]] = []
     for side in (a, b):

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from sizebook.book.compared.comparison import Estimate, Judged, MetricKind, MetricPair
+from sizebook.book.compared.comparison import ComparedEstimate, Judged, MetricKind, MetricPair
 from sizebook.book.compared.trials import ReadTrial, absolute
 from sizebook.model.claim import ClaimOutcome, Comparison
 from sizebook.model.metrics import METRICS
@@ -65,9 +65,9 @@ def compare_treatment_ratios(
             claim_id=a.claim_id,
             experiment="",
             treatment=name_pair(pair),
-            a=Estimate.of(one),
-            b=Estimate.of(two),
-            ratio=Estimate.of(ratio),
+            a=ComparedEstimate.of(one),
+            b=ComparedEstimate.of(two),
+            ratio=ComparedEstimate.of(ratio),
             method=ratio.method,
             judged=judged,
             reason=reason,
@@ -134,9 +134,9 @@ def _pair(
         claim_id="",
         experiment=key[0],
         treatment=key[1],
-        a=Estimate.of(positive_interval(a)),
-        b=Estimate.of(positive_interval(b)),
-        ratio=Estimate.of(ratio),
+        a=ComparedEstimate.of(positive_interval(a)),
+        b=ComparedEstimate.of(positive_interval(b)),
+        ratio=ComparedEstimate.of(ratio),
         method=ratio.method,
         judged=judged,
         reason=reason,

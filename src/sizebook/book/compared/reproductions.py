@@ -25,11 +25,11 @@ from sizebook.book.compared.comparison import (
     JUDGED,
     Agreement,
     Closeness,
-    Comparison,
     Judged,
+    RunComparison,
 )
 from sizebook.book.compared.machines import host_of, machine_words
-from sizebook.book.compared.sides import PUBLISHED, Side, open_side
+from sizebook.book.compared.sides import PUBLISHED, ComparedRun, open_side
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.model.records import Record
 from sizebook.store import Project
@@ -186,7 +186,7 @@ def _count(chapter: str, found: Sequence[ReproducedChapter]) -> ChapterCount:
     )
 
 
-def _make(found: Comparison, sent: Side, rounds: dict[str, str]) -> Reproduction:
+def _make(found: RunComparison, sent: ComparedRun, rounds: dict[str, str]) -> Reproduction:
     trials = [each for one in sent.trials.by_chapter.values() for each in one]
     sums = sorted({each.bundle.sha256 for each in trials})
     hosts = sorted({" ".join(host_of(each.record)) for each in trials})
@@ -210,7 +210,7 @@ def _make(found: Comparison, sent: Side, rounds: dict[str, str]) -> Reproduction
     )
 
 
-def _chapter(found: Comparison, chapter: str, sent: Side, of: str) -> ReproducedChapter:
+def _chapter(found: RunComparison, chapter: str, sent: ComparedRun, of: str) -> ReproducedChapter:
     pair = next(each for each in found.chapters if each.chapter == chapter)
     claims = Counter(each.agreement for each in found.claims if each.chapter == chapter)
     ratios = Counter(each.judged for each in found.metrics if each.chapter == chapter)

@@ -13,7 +13,7 @@ from sizebook.book.compared.published import (
     read_named,
     read_newest,
 )
-from sizebook.book.compared.trials import Trials, read_trials
+from sizebook.book.compared.trials import CitedTrials, read_trials
 from sizebook.book.crate.received import unpack_crate
 from sizebook.book.crate.rules import is_crate
 from sizebook.model.errors import UsageError
@@ -26,15 +26,15 @@ PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedRun:
     """One run: its results by chapter, and the trials behind them as far as they are at hand."""
 
     name: str
     results: dict[str, ChapterResults]
-    trials: Trials
+    trials: CitedTrials
 
 
-def open_side(name: str, project: Project | None, into: Path) -> Side:
+def open_side(name: str, project: Project | None, into: Path) -> ComparedRun:
     """Return the run that ``name`` means; a crate's archive is unpacked ``into`` an empty folder.
 
     ``own``: the executed notebooks of ``project`` with ``data/runs``; ``published``: its newest
@@ -72,7 +72,7 @@ def open_side(name: str, project: Project | None, into: Path) -> Side:
     return _folder(into, path.name, into)
 
 
-def _own(project: Project) -> Side:
+def _own(project: Project) -> ComparedRun:
     results = results_of_run(project.chapters)
     if not results:
         raise UsageError(
@@ -82,10 +82,10 @@ def _own(project: Project) -> Side:
         )
     newest = read_newest(project)
     places = [project.runs, *([newest.folder] if newest is not None else [])]
-    return Side("own run", results, read_trials(results, places, foreign=False))
+    return ComparedRun("own run", results, read_trials(results, places, foreign=False))
 
 
-def _published(project: Project, name: str) -> Side:
+def _published(project: Project, name: str) -> ComparedRun:
     found = read_newest(project) if name == PUBLISHED else read_named(project, name)
     if found is None:
         raise UsageError(
@@ -96,13 +96,13 @@ def _published(project: Project, name: str) -> Side:
     return _round(found, foreign=False)
 
 
-def _round(found: ReadRound, *, foreign: bool) -> Side:
+def _round(found: ReadRound, *, foreign: bool) -> ComparedRun:
     results = results_of_run(found.pages)
     trials = read_trials(results, [found.folder], foreign=foreign)
-    return Side(found.words, results, trials)
+    return ComparedRun(found.words, results, trials)
 
 
-def _folder(folder: Path, name: str, into: Path) -> Side:
+def _folder(folder: Path, name: str, into: Path) -> ComparedRun:
     """Return the run in a folder: of a round, of a crate or project by its layout, else as it lies.
 
     A round is unpacked ``into`` a folder.
@@ -121,7 +121,7 @@ def _folder(folder: Path, name: str, into: Path) -> Side:
         )
     places = [folder / "data" / "runs"] if laid_out else [folder]
     there = [place for place in places if place.is_dir()]
-    return Side(name, results, read_trials(results, there, foreign=True))
+    return ComparedRun(name, results, read_trials(results, there, foreign=True))
 
 
 def _need(project: Project | None, name: str) -> Project:

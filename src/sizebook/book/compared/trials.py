@@ -97,7 +97,7 @@ def _intervals(bundle: Bundle, path: Path) -> list[Interval]:
 
 
 @dataclass(frozen=True)
-class Trials:
+class CitedTrials:
     """The cited trials of a run by chapter, and how many are cited and not at hand."""
 
     by_chapter: Mapping[str, tuple[ReadTrial, ...]]
@@ -110,7 +110,7 @@ class Trials:
 
 def read_trials(
     results: Mapping[str, ChapterResults], places: Iterable[Path], *, foreign: bool
-) -> Trials:
+) -> CitedTrials:
     """Return the trials that results cite and that lie below ``places``, by checksum.
 
     ``foreign`` ones are first read by a process of their own with limits. A trial that a chapter
@@ -138,7 +138,7 @@ def read_trials(
             ):
                 by_chapter[chapter].append(ReadTrial(bundle, verdict))
     kept = {chapter: tuple(trials) for chapter, trials in by_chapter.items()}
-    return Trials(kept, len(wanted) - len(at_hand))
+    return CitedTrials(kept, len(wanted) - len(at_hand))
 
 
 def _walk(places: Iterable[Path], names: set[str]) -> Iterator[Path]:

@@ -14,14 +14,14 @@ from rocrate.rocrate import ROCrate
 from sizebook.book.crate import describe
 from sizebook.book.crate.describe import Entity, StoredFile, ref, refs
 from sizebook.book.crate.files import CrateFiles
-from sizebook.book.crate.gather import ChapterRun, Run, RunBundle
+from sizebook.book.crate.gather import ChapterRun, CrateContents, RunBundle
 from sizebook.book.crate.preview import PREVIEW, README, readme_text
 from sizebook.book.crate.rules import CRATE_VERSION
 from sizebook.model.errors import UsageError
 from sizebook.store.bundles import REQUESTS
 
 
-def build_crate(run: Run, files: CrateFiles, *, slim: bool) -> Any:
+def build_crate(run: CrateContents, files: CrateFiles, *, slim: bool) -> Any:
     """Copy the run's files and return the crate that describes them."""
     crate = ROCrate(version="1.1")
     crate.metadata["version"] = CRATE_VERSION
@@ -80,7 +80,9 @@ def _unwrap(crate: Any) -> None:
                     del entity[name]
 
 
-def _describe_root(crate: Any, run: Run, tops: Sequence[Any], actions: Sequence[Entity]) -> None:
+def _describe_root(
+    crate: Any, run: CrateContents, tops: Sequence[Any], actions: Sequence[Entity]
+) -> None:
     licences = describe.describe_licences(run)
     profiles = list(describe.describe_profiles())
     preview = {"@id": PREVIEW, "@type": "CreativeWork", "about": ref("./")}
@@ -100,7 +102,9 @@ def _describe_root(crate: Any, run: Run, tops: Sequence[Any], actions: Sequence[
     root["mentions"] = refs(each for each in actions if each["@type"] == "CreateAction")
 
 
-def _add_workflow(crate: Any, run: Run, files: CrateFiles, software: dict[str, Entity]) -> Any:
+def _add_workflow(
+    crate: Any, run: CrateContents, files: CrateFiles, software: dict[str, Entity]
+) -> Any:
     source = run.project.root / describe.WORKFLOW
     if not source.is_file():
         raise UsageError(
@@ -136,7 +140,7 @@ def _add_workflow(crate: Any, run: Run, files: CrateFiles, software: dict[str, E
 
 
 def _add_chapter(
-    crate: Any, run: Run, files: CrateFiles, chapter: ChapterRun
+    crate: Any, run: CrateContents, files: CrateFiles, chapter: ChapterRun
 ) -> tuple[list[Any], list[Entity], Entity]:
     """Add a chapter's notebooks; return them, its formal parameters, and its action."""
     used = {each.bundle.record.trial.load.locustfile for each in chapter.bundles}
@@ -163,7 +167,7 @@ def _add_chapter(
     return parts, slots, describe.describe_action(chapter, inputs, [page, *own])
 
 
-def _add_bundles(crate: Any, run: Run, files: CrateFiles, *, slim: bool) -> list[Entity]:
+def _add_bundles(crate: Any, run: CrateContents, files: CrateFiles, *, slim: bool) -> list[Entity]:
     """Add every bundle as a dataset; return the datasets that hold them, a chapter each."""
     held: dict[str, list[Entity]] = {}
     for each in run.bundles:

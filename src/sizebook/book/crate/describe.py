@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from sizebook.book.chapters import Parameter
+from sizebook.book.chapters import ChapterParameter
 from sizebook.book.cited import treatment_words
-from sizebook.book.crate.gather import ChapterRun, Run, RunBundle
+from sizebook.book.crate.gather import ChapterRun, CrateContents, RunBundle
 from sizebook.model.bundle import BundleRecord
 from sizebook.store.fingerprints import fingerprint_text
 
@@ -106,7 +106,7 @@ def describe_profiles() -> Iterator[Entity]:
         yield {"@id": identifier, "@type": "CreativeWork", "name": name, "version": version}
 
 
-def describe_licences(run: Run) -> list[Entity]:
+def describe_licences(run: CrateContents) -> list[Entity]:
     """Give the project's licences, one for each part of ``A AND B``, or that it states none."""
     names = run.licence.split(" AND ")
     if all(re.fullmatch(r"[A-Za-z0-9.+-]+", name) for name in names):
@@ -118,7 +118,7 @@ def describe_licences(run: Run) -> list[Entity]:
     return [_describe_own_licence(run)]
 
 
-def _describe_own_licence(run: Run) -> Entity:
+def _describe_own_licence(run: CrateContents) -> Entity:
     name, description = run.licence, run.licence
     if run.licence_files:
         name = name or "The project's licence"
@@ -137,7 +137,7 @@ def _describe_own_licence(run: Run) -> Entity:
     }
 
 
-def describe_software(run: Run) -> dict[str, Entity]:
+def describe_software(run: CrateContents) -> dict[str, Entity]:
     """Give the programs that took part, by ``@id``: the harness first."""
     found: dict[str, Entity] = {}
     for chapter in run.chapters:
@@ -168,7 +168,7 @@ def _application(name: str, version: str, description: str = "") -> dict[str, En
     return {entity["@id"]: entity}
 
 
-def describe_machines(run: Run) -> dict[str, list[Entity]]:
+def describe_machines(run: CrateContents) -> dict[str, list[Entity]]:
     """Give the machines, by the ``@id`` of the place: the place first, then its facts.
 
     A bundle holds no host name, so none can come in here.
@@ -207,7 +207,7 @@ def describe_parameters(chapter: ChapterRun) -> list[tuple[Entity, Entity]]:
     defaults = {parameter.name: parameter for parameter in chapter.chapter.parameters}
     pairs = []
     for name, value in sorted(chapter.parameters.items()):
-        known = defaults.get(name, Parameter(name, value, ""))
+        known = defaults.get(name, ChapterParameter(name, value, ""))
         formal = _formal(f"#parameter-{chapter.chapter.id}-{name}", name, _type_of(known.default))
         formal |= {"defaultValue": _as_text(known.default), "valueRequired": "False"}
         formal |= {"description": known.help} if known.help else {}
@@ -292,7 +292,7 @@ def describe_action(
     return entity
 
 
-def describe_run(run: Run, actions: list[Entity], engine: list[Entity]) -> list[Entity]:
+def describe_run(run: CrateContents, actions: list[Entity], engine: list[Entity]) -> list[Entity]:
     """Give the action of the whole run, the harness that organised it, and the steps it took."""
     whole: Entity = {
         "@id": RUN,

@@ -65,7 +65,7 @@ class ChapterRun:
 
 
 @dataclass(frozen=True)
-class Run:
+class CrateContents:
     """Everything that a crate holds, in the order of the book."""
 
     project: Project
@@ -87,7 +87,7 @@ class Run:
         return max(bundle.ended for bundle in self.bundles)
 
 
-def gather_run(root: Path, ids: Sequence[str] = ()) -> Run:
+def gather_run(root: Path, ids: Sequence[str] = ()) -> CrateContents:
     """Return the present run: the named chapters, or all that are executed, with their bundles.
 
     Raises UsageError if a named chapter is not executed, a page was made from another version of
@@ -117,7 +117,7 @@ def gather_run(root: Path, ids: Sequence[str] = ()) -> Run:
             next_step="export a measured chapter with it",
         )
     bundles = tuple(sorted(found.taken.values(), key=lambda each: each.place))
-    return Run(
+    return CrateContents(
         project,
         runs,
         bundles,

@@ -12,7 +12,7 @@ import jinja2
 from sizebook.book.cited import treatment_words
 from sizebook.book.crate import describe
 from sizebook.book.crate.describe import StoredFile
-from sizebook.book.crate.gather import Run
+from sizebook.book.crate.gather import CrateContents
 
 PREVIEW = "ro-crate-preview.html"
 README = "README.md"
@@ -20,7 +20,7 @@ README = "README.md"
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
-def render_preview(run: Run, files: Mapping[str, StoredFile]) -> str:
+def render_preview(run: CrateContents, files: Mapping[str, StoredFile]) -> str:
     """Give the page: the chapters with their parameters, the trials, all files with checksums."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -66,7 +66,7 @@ def render_preview(run: Run, files: Mapping[str, StoredFile]) -> str:
     )
 
 
-def readme_text(run: Run, *, whole: bool) -> bytes:
+def readme_text(run: CrateContents, *, whole: bool) -> bytes:
     """Give the crate's README: what it is, how to check it, how to make its pages again.
 
     ``whole``: every trial has its table of requests, without which no page can be made again.

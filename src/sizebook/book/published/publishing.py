@@ -43,7 +43,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Done:
+class PublishedRound:
     """A round as it is now."""
 
     round: Round
@@ -64,7 +64,7 @@ def publish(
     replicates: int = LEAST_REPLICATES,
     key: Path | None = None,
     say: Say = lambda _: None,
-) -> Done:
+) -> PublishedRound:
     """Put chapters of the own run into the round ``name``, which may be there already.
 
     A chapter that the round has is replaced by what is published now. ``key`` signs the round.
@@ -95,7 +95,7 @@ def renew_pages(
     *,
     key: Path | None = None,
     say: Say = lambda _: None,
-) -> Done:
+) -> PublishedRound:
     """Put pages that the present templates make of a round's own trials into that round.
 
     Nothing is measured, and nothing changes in the trials. Raises UserError as ``publish``, and for
@@ -131,7 +131,7 @@ def _publish(
     *,
     key: Path | None,
     say: Say,
-) -> Done:
+) -> PublishedRound:
     if not is_round_name(name):
         raise UsageError(
             found=f"round {name[:60]!r}",
@@ -163,7 +163,7 @@ def _publish(
     done = open_round(project.published / name)
     newest = newest_packs(find_rounds(project))
     lost = tuple((newest[chapter], trials) for chapter, trials in lost_loans(newest).items())
-    return Done(done, tuple(new), published_bytes(project), key is not None, lost)
+    return PublishedRound(done, tuple(new), published_bytes(project), key is not None, lost)
 
 
 def _archives(record: RoundRecord) -> list[ArchiveRecord]:

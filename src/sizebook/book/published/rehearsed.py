@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sizebook.book.audit.bundles import AuditedBundle, Look, look_at, read_through
+from sizebook.book.audit.bundles import AuditedBundle, BundleLook, look_at, read_through
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import cited_by
 from sizebook.book.audit.replay import compare_replay, replay_page
@@ -213,7 +213,7 @@ def audit_bundles(bundles: Iterable[Bundle]) -> list[AuditedBundle]:
     return _checked(read_through(look_at(bundle.path)) for bundle in bundles)
 
 
-def _checked(looks: Iterable[Look]) -> list[AuditedBundle]:
+def _checked(looks: Iterable[BundleLook]) -> list[AuditedBundle]:
     audited = []
     for look in looks:
         if look.problems or look.bundle is None:

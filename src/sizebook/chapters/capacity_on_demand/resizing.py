@@ -24,7 +24,7 @@ from sizebook.report.theme import PALETTE, treatment_scale
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
 from sizebook.store.derived import derived
-from sizebook.store.readings import Series, steps
+from sizebook.store.readings import TimeSeries, steps
 
 _CPU = "cgroup_cpu_s"
 _PANEL_PX = 130
@@ -334,6 +334,6 @@ def _since(bundle: Bundle, at_ns: int) -> float:
     return (at_ns - _begin_ns(bundle)) / 1e9
 
 
-def _readings(bundle: Bundle, source: str, metric: str) -> Series | None:
+def _readings(bundle: Bundle, source: str, metric: str) -> TimeSeries | None:
     found = bundle.readings.find(source, metric)
     return next((one for one in found if one.source == source), None)
