@@ -1,0 +1,1 @@
+"""XML transformation: ways to transform a document, and what it takes in each."""
