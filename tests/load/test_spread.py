@@ -162,7 +162,7 @@ def test_a_worker_that_dies_ends_the_trial(bench):
         one
         for one in psutil.process_iter(["cmdline", "environ"])
         if "sizebook.load.worker" in (one.info["cmdline"] or [])
-        and (one.info["environ"] or {}).get("SIZEBOOK_TOKEN") == group.relay_token
+        and (one.info["environ"] or {}).get("SIZEBOOK_TOKEN") == group._relay.token
     )
     with pytest.raises(TrialError, match="a generator that ended by itself"):
         group.run(lambda _: victim.is_running() and victim.kill())

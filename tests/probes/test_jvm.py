@@ -149,7 +149,6 @@ def test_real_jvm(tmp_path, jvm, collector):
     probe = JvmProbe("jvm/app-1", lambda: process.pid)
     command = [
         str(jvm.java),
-        *probe.before_start(),
         collector,
         "-Xmx64m",
         "-XX:TieredStopAtLevel=1",

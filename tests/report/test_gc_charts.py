@@ -3,7 +3,7 @@
 import pytest
 import witness
 
-from sizebook.gclog import read_gc_log, summarise
+from sizebook.gclog import read_gc_log
 from sizebook.gclog.course import heap_course, overhead_course
 from sizebook.report import gc_charts
 from sizebook.report.chart import prepare_chart, render_svg
@@ -49,14 +49,6 @@ def test_the_windows_hold_all_pauses():
         assert course.height == 23
         spent = (course["overhead_share"] * course["width_s"]).sum()
         assert spent == pytest.approx(log.pauses["pause_ns"].sum() / 1e9, rel=0.02, abs=1e-4)
-
-
-def test_the_table_has_a_column_a_log():
-    """Side by side, the same counters in each."""
-    found = {name: summarise(witness.recorded(name).log) for name in ("serial-17", "zgc-25")}
-    html = gc_charts.gc_table(found).as_raw_html()
-    assert "serial-17" in html
-    assert "heap exhaustions" in html
 
 
 def test_a_trials_page_shows_the_part_of_its_trial():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sizebook.hosts.boots import Boot, Site
 from sizebook.hosts.kernels import Kernel, find_kernel
-from sizebook.model.modes import AS_IT_IS, ELSEWHERE, Mode
+from sizebook.model.modes import ELSEWHERE, Mode
 
 
 class Supplies:
@@ -59,11 +59,6 @@ class ModeKind:
     """Whether the smoke profile has it: a guest is among those, and none that takes minutes."""
     colour: int | None = None
     """Place in the palette of charts; no two modes that are compared share one."""
-
-    @property
-    def is_as_it_is(self) -> bool:
-        """Whether its hosts are this machine, for which nothing is made."""
-        return self.mode == AS_IT_IS
 
     @property
     def is_elsewhere(self) -> bool:

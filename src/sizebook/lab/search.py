@@ -23,7 +23,6 @@ from sizebook.model.criterion import Criterion
 from sizebook.model.design import Design, Factor, Treatment
 from sizebook.model.records import Scalar
 from sizebook.model.trial import TrialSpec
-from sizebook.model.verdict import VERDICTS, Verdict
 from sizebook.stats.search import Boundary, boundary, next_level
 from sizebook.store import Bundle
 
@@ -213,10 +212,6 @@ def _levels(search: Search, end: Boundary) -> dict[str, float | None]:
         name: None if index is None else float(search.levels[index])
         for name, index in pairs.items()
     }
-
-
-def _worst(verdict: Verdict) -> int:
-    return VERDICTS.index(verdict)
 
 
 def _is_settled(search: Search, seen: Mapping[int, Sequence[bool]]) -> bool:

@@ -222,11 +222,6 @@ class SpreadWorkers(Workers):
         super().__init__(local, python, log_dir, name=name, generators=self._far)
 
     @property
-    def relay_token(self) -> str:
-        """What a message must hold to be heard."""
-        return self._relay.token
-
-    @property
     def hosts(self) -> Mapping[str, Machine]:
         return {machine.name: machine for machine in self._machines}
 

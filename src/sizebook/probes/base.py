@@ -41,9 +41,6 @@ class Probe(Protocol):
     """Who must answer before there is a reading, such as ``server/app-1``; empty: this machine's
     own files are read, which waits for nobody, or nothing is while a load runs."""
 
-    def before_start(self) -> tuple[str, ...]:
-        """Return the arguments that the watched process must be started with, if any."""
-
     def attach(self) -> None:
         """Find what is to be watched. Raising means: not there now; sampling tries again."""
 
@@ -79,9 +76,6 @@ class QuietProbe:
     """The moments that most probes have no use for; it asks nobody."""
 
     asks = ""
-
-    def before_start(self) -> tuple[str, ...]:
-        return ()
 
     def attach(self) -> None:
         return None

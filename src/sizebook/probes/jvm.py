@@ -65,10 +65,6 @@ class JvmProbe(QuietProbe):
         self._layout: Layout | None = None
         self._counters: tuple[Counter, ...] = ()
 
-    def before_start(self) -> tuple[str, ...]:
-        """Return the flag that makes the JVM keep its counters (it does unless told not to)."""
-        return ("-XX:+UsePerfData",)
-
     def detach(self) -> None:
         self._file = self._layout = None
 

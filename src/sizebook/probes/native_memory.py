@@ -85,10 +85,6 @@ class NativeMemoryProbe(QuietProbe):
         self._pid = pid
         self._proc = proc
 
-    def before_start(self) -> tuple[str, ...]:
-        """Return the flag without which a JVM keeps no account."""
-        return (TRACKING,)
-
     def attach(self) -> None:
         """Have the JVM listen, so that the readings find it ready."""
         wake_listener(self._running(), self._proc)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -11,11 +10,11 @@ import polars as pl
 
 from sizebook.gclog import GcLog, GcSummary
 from sizebook.gclog.course import heap_course, overhead_course
-from sizebook.report.tables import MISSING, plain_table
+from sizebook.report.tables import MISSING
 from sizebook.report.theme import DOUBT, treatment_scale
 
 if TYPE_CHECKING:
-    from great_tables import GT
+    pass
 
 MIB = 1 << 20
 _PANEL_PX = 200
@@ -184,13 +183,6 @@ def run_row(summary: GcSummary) -> dict[str, str]:
         "live": "live", "heap": "heap",
     }  # fmt: skip
     return {heading: rows[what] for heading, what in columns.items()}
-
-
-def gc_table(summaries: Mapping[str, GcSummary], title: str = "Counter") -> GT:
-    """Return the counters of several logs side by side: a row a counter, a column a log."""
-    columns = {name: [text for _, text in summary_rows(one)] for name, one in summaries.items()}
-    labels = [what for what, _ in summary_rows(next(iter(summaries.values())))]
-    return plain_table(pl.DataFrame({"what": labels, **columns}), labels={"what": title})
 
 
 _LIVE = {"full": "full collections", "marking": "marking", "mixed": "mixed collections",
