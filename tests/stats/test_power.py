@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sizebook.stats.intervals import ratio_interval
 from sizebook.stats.noise import NoiseFloor, is_different, noise_floor
-from sizebook.stats.power import detectable, minimum_ratio, power_of, replicates_needed
+from sizebook.stats.power import (
+    detectable,
+    expected_width,
+    minimum_ratio,
+    power_of,
+    replicates_needed,
+)
 
 
 @pytest.mark.parametrize(
@@ -99,3 +106,26 @@ def test_nonsense_is_refused():
         power_of(1.1, 3, 0.0)
     with pytest.raises(ValueError, match="out of range"):
         detectable(NoiseFloor(4, 12, 0.03, 1.1, 1.1), 3, power=1.0)
+
+
+def test_the_width_to_be_expected_follows_from_one_that_was_seen():
+    """In as many blocks the same, in others as t and the root of their number say, in one none."""
+    a, b = [1.2, 1.5, 1.3, 1.6], [1.0, 1.1, 0.9, 1.05]
+    seen = ratio_interval(a, b, paired=True)
+    same = expected_width(seen.low, seen.high, 4, 4)
+    assert same == pytest.approx(seen.high / seen.estimate)
+    spread = np.std(np.log(a) - np.log(b), ddof=1)
+    more = math.exp(stats.t.ppf(0.975, 8) * spread / 3)
+    assert expected_width(seen.low, seen.high, 4, 9) == pytest.approx(more)
+    assert expected_width(2.0, 2.0, 3, 5) == 1.0
+    assert expected_width(1.0, 2.0, 3, 1) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n", "blocks"), [(0.0, 2.0, 3, 3), (2.0, 1.0, 3, 3), (1.0, 2.0, 1, 3),
+                                     (1.0, 2.0, 3, 0)]
+)  # fmt: skip
+def test_a_width_needs_an_interval_of_two_blocks(low, high, n, blocks):
+    """Ends above zero and in order, two blocks seen, one planned."""
+    with pytest.raises(ValueError, match="interval"):
+        expected_width(low, high, n, blocks)

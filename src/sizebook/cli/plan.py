@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ from sizebook.store import find_project
 
 if TYPE_CHECKING:
     from sizebook.book.planning import PlannedChapter
+    from sizebook.book.too_small import TooSmall
 
 
 def plan(
@@ -22,18 +26,25 @@ def plan(
     inventory: Path = INVENTORY,
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
-    """Say which trials a run would measure and how long it should take; measures nothing."""
+    """Say which trials a run would measure and how long it should take; measures nothing.
+
+    Warns of claims whose least effect that matters is smaller than the planned blocks can show, by
+    the spread of the published round.
+    """
     from sizebook.book.planning import plan_chapter
+    from sizebook.book.too_small import find_too_small
     from sizebook.cli.selection import select
 
     use_inventory(inventory, shown=not as_json)
-    root = find_project().root
+    project = find_project()
+    root = project.root
     planned = [
         plan_chapter(each, parameters)
         for each, parameters in select(root, chapter or [], profile, "measure", param)
     ]
+    small = {each.chapter.id: find_too_small(project, each) for each in planned}
     if as_json:
-        print_json([_as_json(each) for each in planned])
+        print_json([_as_json(each, small[each.chapter.id]) for each in planned])
         return
     print_table([_as_row(each) for each in planned], title=f"profile {profile}")
     total = sum(each.missing_s for each in planned)
@@ -42,6 +53,8 @@ def plan(
         say(f"not tried here yet, taken for granted: {', '.join(assumed)}; 'sizebook doctor' tries")
     for words in (words for each in planned for words in each.remarks):
         say(words)
+    for claim in (one for each in small.values() for one in each):
+        say(f"warning: {claim.sentence}")
 
 
 def _as_row(each: PlannedChapter) -> dict[str, str]:
@@ -55,7 +68,7 @@ def _as_row(each: PlannedChapter) -> dict[str, str]:
     }
 
 
-def _as_json(each: PlannedChapter) -> dict[str, object]:
+def _as_json(each: PlannedChapter, small: Sequence[TooSmall]) -> dict[str, object]:
     return {
         "chapter": each.chapter.id,
         "trials": each.trials,
@@ -63,6 +76,10 @@ def _as_json(each: PlannedChapter) -> dict[str, object]:
         "seconds": round(each.missing_s, 1),
         "assumed": list(each.assumed),
         "remarks": list(each.remarks),
+        "too_small": [
+            {**asdict(claim), "width": claim.width if math.isfinite(claim.width) else None}
+            for claim in small
+        ],
         "sessions": [
             {
                 "experiment": session.experiment,

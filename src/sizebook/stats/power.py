@@ -112,6 +112,22 @@ def replicates_needed(
     return high
 
 
+def expected_width(low: float, high: float, n: int, blocks: int, *, level: float = 0.95) -> float:
+    """Return half the width, as a ratio above 1, that an interval of a ratio has in more blocks.
+
+    ``low`` and ``high`` are the interval seen in ``n`` blocks. Its spread of the blocks' log ratios
+    is taken for the true one: exp(t * s / sqrt(blocks)), with n - 1 and blocks - 1 degrees of
+    freedom. A difference smaller than that is seen in less than half of all runs. Infinite for one
+    block. ValueError for ends that are not positive or in disorder, and fewer than two blocks seen.
+    """
+    if not 0 < low <= high < math.inf or n < 2 or blocks < 1:
+        raise ValueError(f"interval {low} to {high} in {n} blocks, for {blocks}")
+    if blocks == 1:
+        return math.inf
+    spread = math.log(high / low) / 2 / two_sided_t(level, n - 1) * math.sqrt(n)
+    return math.exp(spread * two_sided_t(level, blocks - 1) / math.sqrt(blocks))
+
+
 def detectable(floor: NoiseFloor, n: int, *, level: float = 0.95, power: float = 0.8) -> Detectable:
     """Return the least ratio that ``noise.is_different`` finds with ``power``, unpaired.
 
