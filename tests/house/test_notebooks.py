@@ -17,7 +17,6 @@ BEYOND = {
     "11-connectors",
     "12-xml",
     "13-events",
-    "14-messaging",
     "15-user-mix",
     "16-bindings",
     "20-layouts",
