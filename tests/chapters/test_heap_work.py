@@ -15,19 +15,13 @@ def make(profile="quick"):
     return workload.Workload(HERE, get_profile(profile, 0), 1, "25")
 
 
-def test_platforms_and_collectors_of_what_is_only_read():
-    """All that is wanted; the older generation has one collector in quick, one has two in smoke."""
-    jvms = workload.choose_platforms(["17", "25"], measures=False)
-    assert jvms == ["17", "25"]
+def test_collectors_of_what_is_only_read():
+    """The older generation has one collector in quick, one has two in smoke."""
+    jvms = ["17", "25"]
     quick = workload.choose_collectors(jvms, "quick", "Serial", measures=False)
     assert quick["17"] == ["G1"] and "Serial" in quick["25"] and "G1" in quick["25"]
     smoke = workload.choose_collectors(jvms, "smoke", "Serial", measures=False)
     assert smoke == {"25": ["Serial", "G1"]}
-
-
-def test_platforms_of_this_machine():
-    """Generations that it lacks are left out, and one is always there."""
-    assert "1" not in workload.choose_platforms(["1"], measures=True)
 
 
 def test_treatments_that_are_left_out():

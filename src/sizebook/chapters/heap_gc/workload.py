@@ -14,7 +14,7 @@ from sizebook.model.design import Treatment
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, Exhaustion
-from sizebook.stack.jvms import COLLECTORS, choose_jvm, find_collectors, find_jvms
+from sizebook.stack.jvms import COLLECTORS, choose_jvm, find_collectors
 
 CALLS = 10
 """Synchronous calls that a request of the baseline makes."""
@@ -26,15 +26,6 @@ SETTINGS: Mapping[str, Scalar] = {
 }
 """A queue that keeps in memory what it has, whatever that is."""
 _SECONDS = {"smoke": (0.4, 1.0, 0.4), "quick": (4.0, 6.0, 2.5), "full": (30.0, 30.0, 30.0)}
-
-
-def choose_platforms(wanted: Sequence[str], *, measures: bool) -> list[str]:
-    """Return the JVM generations of a run, older first: of those wanted what the machine has.
-
-    Where nothing is measured all of them; the machine's first one if it has none of them.
-    """
-    found = {jvm.feature for jvm in find_jvms()} if measures else {*wanted}
-    return [jvm for jvm in wanted if jvm in found] or [find_jvms()[0].feature]
 
 
 def choose_collectors(

@@ -1,0 +1,76 @@
+"""Notebooks that can be read: short cells, and words between them."""
+
+import itertools
+import statistics
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+MOST_LINES, MEDIAN_LINES, MOST_IN_A_ROW = 25, 10, 3
+BEYOND = {
+    "01-this-machine",
+    "02-calibration",
+    "03-instrument",
+    "11-connectors",
+    "13-events",
+    "20-layouts",
+    "50-nginx",
+}
+"""Notebooks whose code has not moved into their chapters' rooms yet; the list only shrinks."""
+
+
+def beyond_limits(path: Path) -> list[str]:
+    """Return which limits a notebook breaks; blank lines count for none of them."""
+    cells = nbformat.read(path, as_version=4).cells
+    lines = [
+        sum(bool(line.strip()) for line in cell.source.splitlines())
+        for cell in cells
+        if cell.cell_type == "code"
+    ]
+    in_a_row = max(
+        len(list(group)) if kind == "code" else 0
+        for kind, group in itertools.groupby(cell.cell_type for cell in cells)
+    )
+    told = {
+        f"a cell of {max(lines)} lines, more than {MOST_LINES}": max(lines) > MOST_LINES,
+        f"a median cell of {statistics.median(lines):g} lines, more than {MEDIAN_LINES}": (
+            statistics.median(lines) > MEDIAN_LINES
+        ),
+        f"{in_a_row} code cells in a row, more than {MOST_IN_A_ROW}": in_a_row > MOST_IN_A_ROW,
+    }
+    return [words for words, is_beyond in told.items() if is_beyond]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_cells_are_short_and_words_stand_between_them(path):
+    """A notebook keeps the limits, or is listed; one that keeps them leaves the list."""
+    found = beyond_limits(path)
+    if path.stem in BEYOND:
+        assert found, f"{path.name} keeps the limits: take it off the list BEYOND"
+    else:
+        assert found == []
+
+
+def test_only_notebooks_are_listed():
+    """A notebook that is gone, or has another name, leaves the list."""
+    assert {path.stem for path in NOTEBOOKS} >= BEYOND
+
+
+def test_each_limit_is_noticed(tmp_path):
+    """A long cell, a long median, and four cells without a word; blank lines do not count."""
+
+    def broken(*sources):
+        cells = [
+            nbformat.v4.new_code_cell(source) if source else nbformat.v4.new_markdown_cell("words")
+            for source in sources
+        ]
+        path = tmp_path / "made.ipynb"
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+        return len(beyond_limits(path))
+
+    assert broken("a = 1\n\n\n" * 10, "", *["b = 2"] * 3) == 0
+    assert broken("a = 1\n" * 26, "b = 2", "c = 3") == 1
+    assert broken("a = 1\n" * 11) == 1
+    assert broken(*["a = 1"] * 4) == 1
