@@ -133,7 +133,7 @@ DELICATE = {
     "a bundle half written": "sizebook.store.writing:BundleWriter.table:after:3",
     "a bundle not durable": "sizebook.store.writing:_sync:before:2",
     "a bundle just renamed": "sizebook.store.writing:BundleWriter.commit:after:2",
-    "all done, not ended": "sizebook.load.control:Generator.stop:before:1",
+    "all done, not ended": "sizebook.load.control:GeneratorClient.stop:before:1",
 }
 
 
