@@ -119,7 +119,7 @@ def _p_value(outcome: ClaimOutcome) -> float | None:
     if outcome.p is not None or outcome.verdict not in DECIDED:
         return outcome.p
     if not _is_event(outcome):
-        return _error_rate(outcome)
+        return _error_rate(outcome) if outcome.verdict == "contradicted" else (1 - LEVEL) / 2
     values = [SHARE**pair.n for pair in outcome.comparisons if pair.verdict == outcome.verdict]
     if outcome.verdict == "confirmed":
         return max(values)

@@ -211,7 +211,7 @@ def combine_events(each: Sequence[Decision]) -> Decision:
     if len(each) == 1:
         return each[0]
     verdict = _together([one.verdict for one in each])
-    reason = "; ".join(one.reason for one in each) or "nothing was tried"
+    reason = "; ".join(dict.fromkeys(one.reason for one in each)) or "nothing was tried"
     fewest = min((one.n for one in each), default=0)
     return Decision(verdict, None, fewest, reason, _p_together(verdict, each))
 
