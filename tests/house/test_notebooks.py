@@ -13,7 +13,6 @@ BEYOND = {
     "01-this-machine",
     "02-calibration",
     "03-instrument",
-    "11-connectors",
     "13-events",
     "20-layouts",
     "50-nginx",
