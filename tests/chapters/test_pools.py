@@ -13,7 +13,7 @@ from sizebook.lab.profiles import get_profile
 from sizebook.model.load import ClosedLoop, Phases
 
 PHASES = Phases(warmup_s=0.5, measured_s=1.0)
-NODE = loads.Node(
+NODE = loads.PoolNode(
     Placement(stack=(0,), generator=(1,), total_heap_mib=1024), 256, 50, 40, PHASES, 1
 )
 

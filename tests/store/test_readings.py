@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from sizebook.model.bundle import COUNTER_COLUMNS
-from sizebook.store.readings import Readings, Rise, Series
+from sizebook.store.readings import Readings, Rise, TimeSeries
 
 SCHEMA = {name: getattr(pl, kind) for name, kind in COUNTER_COLUMNS.items()}
 S = 1_000_000_000
@@ -149,7 +149,7 @@ def test_levels_are_of_a_window_and_added_up():
 def test_a_window_whose_end_was_asked_in_vain_has_no_rise():
     """Earlier and later answers are not taken instead; where nobody asked then, they are."""
     asked = np.array([0, 10, 20, 30], dtype=np.int64)
-    silent = Series(
+    silent = TimeSeries(
         "local", "process/app-1", "cpu_user_s", asked, np.array([1.0, np.nan, 3.0, 4.0])
     )
     assert silent.around(10, 20) is None

@@ -48,7 +48,7 @@ def measured_phases(profile: Profile) -> tuple[Phases, Phases]:
 
 
 @dataclass(frozen=True)
-class Node:
+class PoolNode:
     """A node that is sender and receiver, and the clients that load it."""
 
     here: Placement

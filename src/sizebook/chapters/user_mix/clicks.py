@@ -16,7 +16,7 @@ STATES = ("quiet", "spike")
 
 
 @dataclass(frozen=True)
-class Pace:
+class ClickPace:
     """How long the trials of a profile are, and how much it shortens the users' periods."""
 
     phases: Phases
@@ -27,10 +27,10 @@ class Pace:
     conditioning_s: float
 
 
-PACES: Mapping[str, Pace] = {
-    "smoke": Pace(Phases(ramp_s=0.5, warmup_s=0.5, measured_s=3.0), 20, 0.2, 0.5),
-    "quick": Pace(Phases(ramp_s=2.0, warmup_s=2.0, measured_s=30.0), 1, 1.0, 150.0),
-    "full": Pace(Phases(ramp_s=10.0, warmup_s=50.0, measured_s=900.0), 1, 1.0, 240.0),
+PACES: Mapping[str, ClickPace] = {
+    "smoke": ClickPace(Phases(ramp_s=0.5, warmup_s=0.5, measured_s=3.0), 20, 0.2, 0.5),
+    "quick": ClickPace(Phases(ramp_s=2.0, warmup_s=2.0, measured_s=30.0), 1, 1.0, 150.0),
+    "full": ClickPace(Phases(ramp_s=10.0, warmup_s=50.0, measured_s=900.0), 1, 1.0, 240.0),
 }
 
 
@@ -45,7 +45,7 @@ class Clicks:
     """Heap of all app nodes together; 0: what the machine can give."""
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> ClickPace:
         """The durations of this profile."""
         return PACES[self.profile.name]
 

@@ -28,7 +28,7 @@ _IDLE = ("core_idle_s", "core_iowait_s")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class CourseQuantity:
     """One of the quantities that administrators watch; named as in the reports' data."""
 
     name: str
@@ -38,18 +38,18 @@ class Quantity:
     definition: str
 
 
-QUANTITIES: Mapping[str, Quantity] = {
+QUANTITIES: Mapping[str, CourseQuantity] = {
     one.name: one
     for one in (
-        Quantity("paging_pages_per_s", "Paging", "pages/s", 2,
+        CourseQuantity("paging_pages_per_s", "Paging", "pages/s", 2,
                  "Pages read because a process touched what was not in memory (major faults), and "
                  "pages written to swap, a second."),
-        Quantity("disk_queue_length_requests", "Disk queue", "requests", 3,
+        CourseQuantity("disk_queue_length_requests", "Disk queue", "requests", 3,
                  "Mean number of disk requests waiting or being served: the time that requests "
                  "took, added up, over the time that went by, of all disks."),
-        Quantity("cpu_percent", "CPU", "%", 1,
+        CourseQuantity("cpu_percent", "CPU", "%", 1,
                  "Share of the time of the stack's CPUs in which they ran anything at all."),
-        Quantity("available_ram_mb", "Available RAM", "MB", 0,
+        CourseQuantity("available_ram_mb", "Available RAM", "MB", 0,
                  "Memory that programs could have without swapping, as the kernel estimates it."),
     )
 }  # fmt: skip
