@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from read_counters import bundle_with
 
-from sizebook.chapters.layouts import (
+from sizebook.chapters.layouts.workloads import (
     RATIOS,
     Workload,
     advice_frame,

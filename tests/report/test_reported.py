@@ -24,7 +24,12 @@ from sizebook.model.reported import (
 )
 from sizebook.report import find_reported, reported
 from sizebook.report.evidence import EvidenceFile, make_evidence
-from sizebook.report.reported import reported_claim, reported_claims, reported_ratio
+from sizebook.report.reported import (
+    claims_frame,
+    reported_claim,
+    reported_claims,
+    reported_ratio,
+)
 from sizebook.report.reported_files import evidence_files, read_reported
 from sizebook.store import Project
 
@@ -283,3 +288,12 @@ def test_evidence_names_files_with_their_checksums() -> None:
     ]
     with pytest.raises(ValueError, match="no SHA-256"):
         EvidenceFile("x", "abc")
+
+
+def test_claims_as_a_frame() -> None:
+    """One row a claim in the order asked for, with the fields that a page shows of it."""
+    frame = claims_frame(["wps-pools-1", "mii-tuning-1"], id="claim_id", report="source")
+    assert frame.rows() == [("wps-pools-1", "wps-2011"), ("mii-tuning-1", "mii-2009")]
+    assert claims_frame([], id="claim_id").schema == {"id": pl.String}
+    with pytest.raises(UsageError):
+        claims_frame(["wps-pools-x"], id="claim_id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -70,6 +71,21 @@ def reported_claim(claim_id: str, project: Project | None = None) -> ReportedCla
             next_step="see data/reported/claims.csv",
         )
     return claims[claim_id]
+
+
+def claims_frame(
+    claim_ids: Iterable[str], project: Project | None = None, **fields: str
+) -> pl.DataFrame:
+    """Return one row a claim in this order; ``fields`` are columns and what they hold of it.
+
+    Raises UsageError for an unknown id.
+    """
+    known = [reported_claim(claim_id, project) for claim_id in claim_ids]
+    return pl.DataFrame(
+        [[getattr(one, field) for field in fields.values()] for one in known],
+        schema=dict.fromkeys(fields, pl.String),
+        orient="row",
+    )
 
 
 def reported_ratio(claim_id: str, project: Project | None = None) -> float | None:

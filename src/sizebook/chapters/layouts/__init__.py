@@ -1,0 +1,1 @@
+"""Room of the chapter on layouts: nodes that share a heap."""
