@@ -11,8 +11,6 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.i
 MOST_LINES, MEDIAN_LINES, MOST_IN_A_ROW = 25, 10, 3
 BEYOND = {
     "01-this-machine",
-    "13-events",
-    "20-layouts",
 }
 """Notebooks whose code has not moved into their chapters' rooms yet; the list only shrinks."""
 
