@@ -1,5 +1,6 @@
 """Notebooks that can be read: short cells, and words between them."""
 
+import ast
 import itertools
 import statistics
 from pathlib import Path
@@ -45,6 +46,18 @@ def test_cells_are_short_and_words_stand_between_them(path):
         assert found, f"{path.name} keeps the limits: take it off the list BEYOND"
     else:
         assert found == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_claim_is_not_shown_as_the_value_of_its_cell(path):
+    """The record of its outcome would stand on the page; a semicolon, or a name, keeps it off."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type != "code" or cell.source.rstrip().endswith(";"):
+            continue
+        body = ast.parse(cell.source).body
+        last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+        called = ast.unparse(last.func) if isinstance(last, ast.Call) else ""
+        assert not called.startswith("page.claim"), f"{path.name}, cell {cell.id}"
 
 
 def test_only_notebooks_are_listed():
