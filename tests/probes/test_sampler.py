@@ -8,7 +8,7 @@ import pytest
 from sizebook.model.bundle import COUNTER_COLUMNS
 from sizebook.model.notes import NOTES, ProbeNotes
 from sizebook.probes.base import CounterSample, QuietProbe, Unavailable
-from sizebook.probes.sampler import Sampler
+from sizebook.probes.sampler import LATE_NS, Sampler
 
 S = 1_000_000_000
 
@@ -229,6 +229,25 @@ def test_every_deadline_is_accounted_for(takes_s):
         )
         assert due == probe.calls - 1 + missed
         assert due >= 19 / probe.interval_s
+
+
+@pytest.mark.parametrize("takes_s", [0.0, 0.02, LATE_NS / S, LATE_NS / S + 0.001, 2.5])
+def test_what_is_read_at_given_times_is_over_soon_after_them_or_missing(takes_s):
+    """Readings bear the given times; how late they were is told; a late answer is nobody's."""
+    clock = Clock(9)
+    probe = Fake("probe", clock, takes_s=lambda call: takes_s if call in (2, 3) else 0.01)
+    run = sampler(clock, probe)
+    run.start((S, 2 * S, 3 * S, 4 * S))
+    run.stop()
+    frame = run.frame()
+    missed, late_s = (values(frame, f"{name}/probe")[-1] for name in ("missed_ticks", "late_s"))
+    in_time = takes_s * S <= LATE_NS
+    known = [value for value in values(frame, "calls") if value is not None]
+    assert missed == 4 - len(known)
+    assert missed == (0 if in_time else 3 if takes_s > 1 else 2)
+    assert set(times(frame, "calls")) <= {S, 2 * S, 3 * S, 4 * S}
+    assert late_s == pytest.approx(0.02 + 2 * takes_s if in_time else 0.01 * len(known))
+    assert values(frame, "due_ticks/probe")[-1] == 4
 
 
 def test_real_thread_starts_and_stops():

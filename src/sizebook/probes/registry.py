@@ -386,6 +386,7 @@ _ALL: tuple[CounterInfo, ...] = (
         ("due_ticks", "1", "Deadlines of the probe that came, snapshots excluded", "probe"),
         ("missed_ticks", "1", "Deadlines that passed before the probe was read", "probe"),
         ("failed_reads", "1", "Readings that are missing since the probe failed", "probe"),
+        ("late_s", "s", "Time from a turn's edges until the probe had been read", "probe"),
     ),
 )
 

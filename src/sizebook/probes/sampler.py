@@ -23,8 +23,7 @@ NICENESS = 10
 SELDOM_S = 60.0
 """Probes with a longer interval are too dear to be read at given times."""
 LATE_NS = 150_000_000
-"""A reading that is due at a given time is taken no later after it: its neighbours in time are
-others' counts."""
+"""A reading that is due at a given time is over no later after it: what comes next is others'."""
 
 
 class Sampler:
@@ -71,6 +70,8 @@ class Sampler:
         self._failed: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._cost_ns: Counter[str] = Counter(dict.fromkeys(names, 0))
         self._due: Counter[str] = Counter(dict.fromkeys(names, 0))
+        self._late_ns: Counter[str] = Counter()
+        """Of readings at given times alone."""
         self._given: dict[str, list[CounterSample]] = {}
         self._missing: dict[tuple[str, str], MissingReadings] = {}
         self._lacking: dict[str, dict[str, str]] = {}
@@ -99,8 +100,8 @@ class Sampler:
         """Begin to sample in threads of its own: at the probes' intervals, or at given times.
 
         ``at_ns``: ascending times of the clock, at each of which every probe is read that can be
-        read each minute; the readings bear these times. What would be read later than ``LATE_NS``
-        is missing.
+        read each minute; the readings bear these times, and ``late_s`` says how long after them
+        they were over. What is read later than ``LATE_NS`` is missing, and counts as missed.
         """
         if self._threads:
             raise RuntimeError("the sampler is running")
@@ -176,9 +177,7 @@ class Sampler:
                 return
             for probe in mine:
                 self._due[probe.name] += 1
-                if self._clock_ns() - at_ns <= LATE_NS:
-                    self._read(probe, at_ns)
-                else:
+                if self._clock_ns() - at_ns > LATE_NS or not self._read(probe, at_ns):
                     self._missed[probe.name] += 1
             self._cpu_ns[asked] = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
             if asked in self.asked[:1]:
@@ -240,7 +239,8 @@ class Sampler:
             os.setpriority(os.PRIO_PROCESS, own, lower)
         self.run(asked)
 
-    def _read(self, probe: Probe, at_ns: int | None = None) -> None:
+    def _read(self, probe: Probe, at_ns: int | None = None) -> bool:
+        """Read a probe, now or for a given time; False: it answered too late for that."""
         begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
         failure: Exception | None = None
         samples: list[CounterSample] = []
@@ -249,16 +249,21 @@ class Sampler:
         except Exception as error:
             # Whatever a probe raises, the other probes and the trial go on.
             failure = error
-        time_ns = (begin_ns + self._clock_ns()) // 2 if at_ns is None else at_ns
+        end_ns = self._clock_ns()
+        time_ns = (begin_ns + end_ns) // 2 if at_ns is None else at_ns
+        in_time = at_ns is None or end_ns - at_ns <= LATE_NS
         with self._lock:
             self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
-            if failure is None:
-                self._given[probe.name] = samples
-            else:
+            if failure is not None:
                 self._note(probe, failure)
+            if failure is None and in_time:
+                self._given[probe.name] = samples
+                self._late_ns[probe.name] += 0 if at_ns is None else end_ns - at_ns
+            else:
                 given = self._given.get(probe.name, [])
                 samples = [one._replace(value=None) for one in given]
             self._readings.append((time_ns, probe.host, samples))
+        return in_time or failure is not None
 
     def _note(self, probe: Probe, error: Exception) -> None:
         now_ns = self._clock_ns()
@@ -281,6 +286,7 @@ class Sampler:
             ("missed_ticks", self._missed, 1),
             ("failed_reads", self._failed, 1),
             ("probe_cpu_s", self._cost_ns, 1e9),
+            ("late_s", self._late_ns, 1e9),
         ):
             own += [
                 CounterSample(OWN_SOURCE, f"{metric}/{name}", n / unit)
