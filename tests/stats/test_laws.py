@@ -62,6 +62,34 @@ def test_mm1_queue():
     assert found.edge_share < 0.01
 
 
+def test_a_turn_s_edges_are_edges():
+    """Two windows: what crosses out of one, into another, or from one to the next."""
+    begin, end = np.array([10, 30]) * S, np.array([20, 40]) * S
+    start = np.array([9, 12, 19, 25, 15, 22]) * S
+    counted = np.array([False, True, True, False, True, False])
+    service = np.array([2, 3, 4, 8, 18, 1]) * S
+    found = little_balance(start, start, service, counted, begin, end)
+    assert found.in_flight == pytest.approx((1 + 3 + 1 + 3 + 5 + 3) / 20)
+    assert (found.carried_in, found.carried_out) == pytest.approx((4 / 20, 13 / 20))
+    assert found.residual == pytest.approx(0)
+    lost = little_balance(start, start, service, counted & (start != 12 * S), begin, end)
+    assert lost.residual == pytest.approx(3 / 16)
+
+
+def test_windows_one_after_the_other_are_one():
+    """A window in pieces that touch has in flight what it has as one; only edges are more."""
+    random = np.random.default_rng(3)
+    start = np.sort(random.integers(0, 30 * S, 5_000))
+    service = random.integers(0, S, start.size)
+    counted = (start >= 10 * S) & (start < 20 * S)
+    one = little_balance(start, start, service, counted, 10 * S, 20 * S)
+    cuts = np.arange(10, 21) * S
+    many = little_balance(start, start, service, counted, cuts[:-1], cuts[1:])
+    assert many.in_flight == pytest.approx(one.in_flight)
+    assert many.product == pytest.approx(one.product)
+    assert abs(many.residual) < 1e-12 and abs(one.residual) < 1e-12
+
+
 def test_late_starts_belong_where_they_were_due():
     """A request due before the window may begin in it, one due in it after its end."""
     found = balance([12 * S, 13 * S, 21 * S], [2 * S, S, S], due=[9 * S, 13 * S, 19 * S])

@@ -50,11 +50,22 @@ def test_what_counted_is_in_one_piece():
     ]  # fmt: skip
 
 
+@given(turns=some_turns())
+def test_there_and_back(turns):
+    """The wall's time is found again, at each edge and between them."""
+    clock = TrialClock(turns)
+    edges = [edge for turn in turns for edge in (turn.begin_ns, turn.from_ns, turn.end_ns)]
+    times = np.array(sorted({at + by for at in edges for by in (-1, 0, 1)}), dtype=np.int64)
+    assert clock.wall(clock.own(times)).tolist() == times.tolist()
+    assert clock.own(clock.wall(times)).tolist() == times.tolist()
+
+
 def test_without_turns_nothing_moves():
     """A trial whose load was its own throughout has the wall's clock."""
     clock = TrialClock(())
     assert not clock
     assert clock.own(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+    assert clock.wall(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
     assert clock.phases(MARKS) == MARKS
 
 

@@ -25,6 +25,7 @@ from sizebook.stats.groups import blocks
 from sizebook.stats.laws import little_balance
 from sizebook.store import Bundle
 from sizebook.store.columns import RequestColumns
+from sizebook.store.trial_clock import TrialClock
 
 PHASE_TOLERANCE = 0.01
 PHASE_TOLERANCE_S = 0.05
@@ -159,12 +160,12 @@ def clock(bundle: Bundle) -> Answer:
     title="Little's law closes",
     verdict="failed",
     meaning="The mean number of requests in flight, integrated from clock times over the measured "
-    "phase, equals throughput times mean service time; requests that cross the phase's edges are "
-    "accounted for on both sides, so what remains is 0 in exact arithmetic. 2 % is far above "
-    "rounding and below any effect the book claims. Nor can more be in flight than there are "
-    "users (same 2 %), and without think time, or pauses of plain Locust users by `wait_time`, a "
-    "closed loop must have seen all of its users, as paced users all those whose period fits into "
-    "the phase.",
+    "phase (over all turns, if the load took turns), equals throughput times mean service time; "
+    "requests that cross its edges are accounted for on both sides, so what remains is 0 in exact "
+    "arithmetic. 2 % is far above rounding and below any effect the book claims. Nor can more be "
+    "in flight than there are users (same 2 %), and without think time, or pauses of plain Locust "
+    "users by `wait_time`, a closed loop must have seen all of its users, as paced users all those "
+    "whose period fits into the phase.",
     remedy="Rows are missing or clocks differ: see SB101 and SB102, report it, measure again. "
     "Users who sleep within their tasks are to say so by `wait_time`.",
 )
@@ -172,14 +173,16 @@ def littles_law(bundle: Bundle) -> Answer:
     """Judge the in-flight integral against throughput times service time, and the users."""
     mark = measured_mark(bundle)
     rows, arrivals = bundle.columns, bundle.record.trial.load.arrivals
-    balance = little_balance(
-        rows["intended_ns"],
-        rows["start_ns"],
-        rows["service_ns"],
-        rows.has("phase", "measured"),
-        mark.begin_ns,
-        mark.end_ns,
-    )
+    due, start = rows["intended_ns"], rows["start_ns"]
+    begin_ns: int | NDArray[np.int64] = mark.begin_ns
+    end_ns: int | NDArray[np.int64] = mark.end_ns
+    if clock := TrialClock(bundle.record.execution.turns):
+        # Who is served as a turn ends goes on while the trial's own time stands still.
+        wall = clock.wall(due)
+        due, start = wall, start - due + wall
+        begin_ns, end_ns = clock.from_ns, clock.end_ns
+    measured = rows.has("phase", "measured")
+    balance = little_balance(due, start, rows["service_ns"], measured, begin_ns, end_ns)
     if balance.in_flight == 0:
         raise DoesNotApply("nothing was in flight in the measured phase")
     numbers = {

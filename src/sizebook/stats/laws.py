@@ -53,43 +53,49 @@ def little_balance(
     start_ns: _Times,
     service_ns: _Times,
     counted: NDArray[np.bool_],
-    begin_ns: int,
-    end_ns: int,
+    begin_ns: int | _Times,
+    end_ns: int | _Times,
 ) -> LittleBalance:
     """Return both sides of Little's law, L = λW, for the window [begin_ns, end_ns).
 
-    L comes from clock times of *all* requests (start to start + service, cut at the window);
-    λ and W from the requests that the recorder ``counted`` as the window's and from their service
-    times. Over a finite window the two sides differ by the requests that cross its edges, exactly:
-    both edges are returned, and the residual is what they do not explain. A request belongs to the
-    window in which it was due, at ``due_ns``, however late it began. The residual is zero when
-    phases, clocks, starts and service times agree with each other. Sources: Little, Operations
-    Research 9 (1961); for finite windows Little, Operations Research 59 (2011), section 4.
+    Given several begins and ends, all windows together are one: they are in order and do not
+    overlap, and each has edges of its own. L comes from clock times of *all* requests (start to
+    start + service, cut at the window); λ and W from the requests that the recorder ``counted`` as
+    the window's and from their service times. Over a finite window the two sides differ by the
+    requests that cross its edges, exactly: both edges are returned, and the residual is what they
+    do not explain. A request belongs to the window in which it was due, at ``due_ns``, however late
+    it began. The residual is zero when phases, clocks, starts and service times agree with each
+    other. Sources: Little, Operations Research 9 (1961); for finite windows Little, Operations
+    Research 59 (2011), section 4.
 
-    Raises ValueError for an empty window or a negative service time.
+    Raises ValueError for an empty window, windows that overlap or a negative service time.
     """
-    if end_ns <= begin_ns:
-        raise ValueError(f"window from {begin_ns} to {end_ns} ns")
+    begins, ends = np.atleast_1d(begin_ns), np.atleast_1d(end_ns)
+    if np.any(ends <= begins) or np.any(begins[1:] < ends[:-1]):
+        raise ValueError(f"window from {begins} to {ends} ns")
     if service_ns.size and service_ns.min() < 0:
         raise ValueError("a negative service time")
-    length_ns = end_ns - begin_ns
+    length_ns = int((ends - begins).sum())
     number = inside_ns = service_sum_ns = in_ns = out_ns = 0
     for at in blocks(start_ns.size):
         due, start, service, mine = due_ns[at], start_ns[at], service_ns[at], counted[at]
         stop = start + service
-        if min(due.min(), start.min()) >= begin_ns and stop.max() <= end_ns and mine.all():
+        first, last = min(due.min(), start.min()), stop.max()
+        if begins.size == 1 and first >= begins[0] and last <= ends[0] and mine.all():
             # Nothing crosses an edge: most parts of a long window are such.
             part_ns = int(service.sum())
             number += service.size
             inside_ns += part_ns
             service_sum_ns += part_ns
             continue
-        inside = np.clip(np.minimum(stop, end_ns) - np.maximum(start, begin_ns), 0, None)
+        inside = _passed(begins, ends, stop) - _passed(begins, ends, start)
+        window = np.searchsorted(begins, due, side="right") - 1
+        end = np.where(window >= 0, ends[window], begins[0])
         number += int(np.count_nonzero(mine))
         inside_ns += int(inside.sum())
         service_sum_ns += int(service.sum(where=mine))
-        in_ns += int(inside.sum(where=~mine & (due < begin_ns)))
-        out_ns += int((service - inside).sum(where=mine & (stop > end_ns) & (due >= begin_ns)))
+        in_ns += int(inside.sum(where=~mine & ((window < 0) | (due >= end))))
+        out_ns += int((service - inside).sum(where=mine & (window >= 0) & (stop > end)))
     return LittleBalance(
         in_flight=inside_ns / length_ns,
         throughput_per_s=number / (length_ns / 1e9),
@@ -97,6 +103,15 @@ def little_balance(
         carried_in=in_ns / length_ns,
         carried_out=out_ns / length_ns,
     )
+
+
+def _passed(begins: _Times, ends: _Times, times: _Times) -> _Times:
+    """Return how much of all windows has passed at each time, in ns."""
+    before = np.concatenate(([0], np.cumsum(ends - begins)))
+    at = np.searchsorted(begins, times, side="right")
+    last = np.maximum(at - 1, 0)
+    passed: _Times = before[at] - np.where(at > 0, np.maximum(ends[last] - times, 0), 0)
+    return passed
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,16 @@ class TrialClock:
         at = np.where(inside, piece, 0)
         return np.where(inside, times - self._edges[at] + self._begins[at], times)
 
+    def wall(self, times: Times) -> Times:
+        """Return the times of CLOCK_MONOTONIC that these of the trial's own time are."""
+        if not self:
+            return times
+        order = np.argsort(self._begins, kind="stable")
+        order = order[self._lengths[order] > 0]
+        piece = order[np.maximum(np.searchsorted(self._begins[order], times, side="right") - 1, 0)]
+        inside = (times >= self._edges[0]) & (times < self._edges[-1])
+        return np.where(inside, times - self._begins[piece] + self._edges[piece], times)
+
     def phases(self, marks: Sequence[PhaseMark]) -> tuple[PhaseMark, ...]:
         """Return the phases of a trial in its own time."""
         if not self:
