@@ -75,6 +75,19 @@ def test_what_was_not_read_at_an_edge_is_nobodys(lost):
     assert [one.values.size for one in both] == [2, 6], "others are not touched"
 
 
+@pytest.mark.parametrize("at", range(6))
+def test_a_label_that_came_up_in_the_turns_rises_from_there(at):
+    """An error's first reading may be at any edge; that it was not there before is no silence."""
+    values = [2, 6, 16, 23, 43, 52]
+    answers = ("server/app-1", "answers_total/503")
+    (one,) = booked((answers, dict(zip(EDGES[at:], values[at:], strict=True)) | {AFTER: 55}))
+    inside = one.within(CLOCK.measured_ns, TURNS[-1].end_ns)
+    whole = [n for n in range(3) if 2 * n >= at]  # turns with a reading at both of their edges
+    rises = [values[2 * n + 1] - values[2 * n] for n in range(3)]
+    assert np.diff(inside).tolist() == [rises[n] if n in whole else 0 for n in range(3)]
+    assert one.values[-1] == 55 and one.around(CLOCK.measured_ns, TURNS[-1].end_ns)
+
+
 def test_a_counter_that_began_anew_rose_since():
     """A process that was started again counts from 0; the rise is what it has counted since."""
     (one,) = booked((CPU, at_edges([1, 6, 16, 2, 4, 9], after=9)))

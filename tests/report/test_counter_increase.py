@@ -110,3 +110,4 @@ def test_of_a_trial_that_took_turns_the_turns_alone_count():
     silent = bundle_with(rows[:3])
     silent.record.execution = bundle.record.execution
     assert risen("server/app-", "binding_calls_total")(silent) is None
+    assert rises(silent, "binding_calls_total").is_empty(), "nobody knows; it is not 0"

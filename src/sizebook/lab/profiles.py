@@ -45,7 +45,7 @@ PROFILES: dict[str, Profile] = {
             phases=Phases(warmup_s=0.2, measured_s=0.3),
             fresh_starts=False,
             publishable=False,
-            turns=Turns(turn_s=0.3, settle_s=0.1),
+            turns=Turns(turn_s=0.6, settle_s=0.2),
             rounds=2,
             warm_turns=1,
             repeats=0,

@@ -52,7 +52,8 @@ def book(counters: pl.DataFrame, clock: TrialClock) -> pl.DataFrame:
     """Return readings of a trial in its own time; those of the edges bear the edges' times.
 
     Columns as in ``COUNTER_COLUMNS``, sorted by time. A counter that could not be read at one of
-    the edges has no answers within the turns: nobody knows whose its rise was.
+    the edges has no answers within the turns: nobody knows whose its rise was. One that was asked
+    for the first time within them, since its label came up there, rises from that reading on.
     """
     if not clock or counters.is_empty():
         return counters
@@ -85,6 +86,8 @@ def _booked(series: TimeSeries, clock: TrialClock) -> TimeSeries:
     begin, end = _at(series, clock.from_ns), _at(series, clock.end_ns)
     own_ns = np.concatenate(([clock.measured_ns], clock.ends_ns))
     if _is_counter(series.metric):
+        if times[0] > first:  # it came up in a turn, and rose from there
+            begin[clock.from_ns < times[0]] = end[clock.end_ns < times[0]] = answers[0]
         rises = steps(begin, end)
         meanwhile = steps(end[:-1], begin[1:])
         levels = begin[0] + meanwhile.sum() + np.concatenate(([0.0], np.cumsum(rises)))

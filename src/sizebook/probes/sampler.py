@@ -177,8 +177,10 @@ class Sampler:
                 return
             for probe in mine:
                 self._due[probe.name] += 1
-                if self._clock_ns() - at_ns > LATE_NS or not self._read(probe, at_ns):
-                    self._missed[probe.name] += 1
+                if self._clock_ns() - at_ns > LATE_NS:
+                    self._skip(probe, at_ns)
+                else:
+                    self._read(probe, at_ns)
             self._cpu_ns[asked] = spent_before_ns + self._thread_cpu_ns() - cpu_before_ns
             if asked in self.asked[:1]:
                 self._own_readings(at_ns)
@@ -239,8 +241,8 @@ class Sampler:
             os.setpriority(os.PRIO_PROCESS, own, lower)
         self.run(asked)
 
-    def _read(self, probe: Probe, at_ns: int | None = None) -> bool:
-        """Read a probe, now or for a given time; False: it answered too late for that."""
+    def _read(self, probe: Probe, at_ns: int | None = None) -> None:
+        """Read a probe, now or for a given time, for which its answer may come too late."""
         begin_ns, cpu_ns = self._clock_ns(), self._thread_cpu_ns()
         failure: Exception | None = None
         samples: list[CounterSample] = []
@@ -250,20 +252,31 @@ class Sampler:
             # Whatever a probe raises, the other probes and the trial go on.
             failure = error
         end_ns = self._clock_ns()
-        time_ns = (begin_ns + end_ns) // 2 if at_ns is None else at_ns
-        in_time = at_ns is None or end_ns - at_ns <= LATE_NS
         with self._lock:
             self._cost_ns[probe.name] += self._thread_cpu_ns() - cpu_ns
             if failure is not None:
                 self._note(probe, failure)
-            if failure is None and in_time:
+        time_ns = (begin_ns + end_ns) // 2 if at_ns is None else at_ns
+        if failure is not None:
+            self._keep_nulls(probe, time_ns)
+        elif at_ns is not None and end_ns - at_ns > LATE_NS:
+            self._skip(probe, at_ns)
+        else:
+            with self._lock:
                 self._given[probe.name] = samples
+                self._readings.append((time_ns, probe.host, samples))
                 self._late_ns[probe.name] += 0 if at_ns is None else end_ns - at_ns
-            else:
-                given = self._given.get(probe.name, [])
-                samples = [one._replace(value=None) for one in given]
+
+    def _skip(self, probe: Probe, at_ns: int) -> None:
+        """Count a reading for a given time as missed."""
+        self._missed[probe.name] += 1
+        self._keep_nulls(probe, at_ns)
+
+    def _keep_nulls(self, probe: Probe, time_ns: int) -> None:
+        """Keep that a probe was to be read: a null for each metric that it gave the last time."""
+        with self._lock:
+            samples = [one._replace(value=None) for one in self._given.get(probe.name, [])]
             self._readings.append((time_ns, probe.host, samples))
-        return in_time or failure is not None
 
     def _note(self, probe: Probe, error: Exception) -> None:
         now_ns = self._clock_ns()

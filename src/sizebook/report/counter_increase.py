@@ -28,10 +28,13 @@ def rises(bundle: Bundle, metric: str, source: str = "") -> pl.DataFrame:
 
     ``metric`` is the counter's name, of all its labels if it names none; ``source`` the beginning
     of the sources that are wanted, such as ``server/app-``. A label that came up within the trial
-    rose from the first reading that has it.
+    rose from the first reading that has it. Without rows where one was not read at the first or
+    last edge of the turns: nobody knows how much of its rise was this trial's.
     """
     span = _turns(bundle)
     series = bundle.readings.find(source, metric)
+    if span is not None and any(one.around(*span) is None for one in series):
+        series = []
     found = [(one.source, one.label, one.rise(span)) for one in series]
     rows = pl.DataFrame(found, schema=COLUMNS, orient="row")
     return rows.group_by("source", "label").agg(pl.col("rise").sum()).sort("source", "label")
