@@ -15,9 +15,11 @@ from bench.frames import TRUTHS, parts_frame, truth_frame, within_counts
 from bench.pairs import paired_ratio
 from bench.records import OURS as OURS_OF_TRUTH
 from bench.records import (
+    PLANTED_SIDES,
     Ceiling,
     GcLogs,
     Inference,
+    Planted,
     ProbeCost,
     Repeated,
     Results,
@@ -47,6 +49,7 @@ def show(results: Results, console: Console) -> None:
         results.statistics and inference_table(results.statistics),
         results.gc_logs and gc_logs_table(results.gc_logs),
         results.turns and turns_table(results.turns),
+        results.planted and planted_table(results.planted),
         results.probe_cost and probe_table(results.probe_cost),
     ]
     for table in filter(None, tables):
@@ -205,6 +208,22 @@ def turns_table(found: Turns) -> Table:
     table.add_row("sd", f"{sds[0]:.1%}", "", "", f"{sds[1]:.1%}", "", style="bold")
     levels = (found.level(found.turns), found.level(found.apart))
     table.add_row("requests/s", f"{levels[0]:,.0f}", "", "", f"{levels[1]:,.0f}", "")
+    return table
+
+
+def planted_table(found: Planted) -> Table:
+    """Return what turns say of a stack that does more work, and of one that does not."""
+    table = Table(
+        title=f"{found.more:.0%} more work planted, {len(found.blocks)} blocks, "
+        f"{found.side_s:.0f} s a side"
+    )
+    for head in ("side", "rate over the first's", "from", "to", "told by four blocks"):
+        table.add_column(head, justify="right")
+    for side in PLANTED_SIDES:
+        ratio, (told, choices) = found.ratio(side), found.found(side)
+        ends = ("–" if end is None else f"{end:.4f}" for end in (ratio.low, ratio.high))
+        words = f"{told} of {choices}" if choices else "–"
+        table.add_row(side, f"{ratio.estimate:.4f}", *ends, words)
     return table
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import exp, log, sqrt
 from pathlib import Path
 from statistics import median
@@ -13,6 +14,7 @@ from pydantic import Field, ValidationError
 from sizebook.model.bundle import MachineFacts
 from sizebook.model.errors import UserError
 from sizebook.model.records import Record, Scalar, Strings
+from sizebook.stats.intervals import Interval, ratio_interval
 
 RESULTS = Path(__file__).resolve().parent / "results"
 VERSION = 2
@@ -255,6 +257,51 @@ class Turns(Record):
         return exp(sum(logs) / len(logs))
 
 
+PlantedSide = Literal["equal", "slower"]
+PLANTED_SIDES: tuple[PlantedSide, ...] = ("equal", "slower")
+
+
+class PlantedBlock(Record):
+    """Requests per second of three stacks that took turns."""
+
+    one_per_s: Positive
+    equal_per_s: Positive
+    """Of a stack that is equal to the first."""
+    slower_per_s: Positive
+    """Of one that does more work for each request."""
+
+
+class Planted(Record):
+    """A slowdown that was planted into one of three stacks."""
+
+    more: Positive
+    """Share of CPU work that the slower stack does more for each request."""
+    side_s: Positive
+    """Seconds that count of each stack in a block."""
+    users: int
+    blocks: tuple[PlantedBlock, ...]
+
+    def ratio(self, side: PlantedSide, blocks: Sequence[int] = ()) -> Interval:
+        """Return how many times the first stack's rate a side's is, over some blocks or all."""
+        used = [self.blocks[at] for at in blocks or range(len(self.blocks))]
+        rates = [getattr(block, f"{side}_per_s") for block in used]
+        return ratio_interval(rates, [block.one_per_s for block in used], paired=True)
+
+    def found(self, side: PlantedSide, size: int = 4) -> tuple[int, int]:
+        """Return how many of all choices of so many blocks tell a side from the first, and of what.
+
+        A choice does if the 95 % interval of its ratio leaves 1 out. Choices share blocks, so they
+        are no independent runs: their share says how often so many blocks do, not how surely.
+        """
+        choices = list(combinations(range(len(self.blocks)), size))
+        told = 0
+        for choice in choices:
+            ratio = self.ratio(side, choice)
+            low, high = ratio.low, ratio.high
+            told += low is not None and high is not None and not low <= 1 <= high
+        return told, len(choices)
+
+
 class ProbeCost(Record):
     """What the benchmark of the probes prints."""
 
@@ -284,7 +331,9 @@ class Results(Record):
     failures: Strings
     """Benchmark to what stopped it."""
     seconds: Mapping[str, float]
-    """Wall time of each benchmark."""
+    """Wall time of each benchmark that was run."""
+    made_on: Strings = Field(default_factory=dict, exclude=True)
+    """Of results put together: benchmark to the day of its run, if that was an earlier one."""
     ceiling: Ceiling | None = None
     truth: Truth | None = None
     summary: Summary | None = None
@@ -292,6 +341,7 @@ class Results(Record):
     probe_cost: ProbeCost | None = None
     gc_logs: GcLogs | None = None
     turns: Turns | None = None
+    planted: Planted | None = None
 
 
 def read_results(path: Path) -> Results:
@@ -309,15 +359,47 @@ def read_results(path: Path) -> Results:
 
 
 def newest_results(folder: Path = RESULTS) -> Results | None:
-    """Return the results made last, or None if there are none."""
-    found = [read_results(path) for path in sorted(folder.glob("*.json"))]
-    return max(found, key=lambda each: each.made_utc, default=None)
+    """Return the newest results of each benchmark, or None if there are none.
+
+    All are those of the machine on which the last run was; ``made_on`` says when each was made.
+    """
+    every = sorted((read_results(path) for path in folder.glob("*.json")), key=_made)
+    found = every[-1] if every else None
+    for older in reversed(every[:-1]):
+        if found is not None and older.machine_sha256 == found.machine_sha256:
+            found = _filled(found, older)
+    return found
 
 
-def write_results(results: Results, folder: Path = RESULTS) -> Path:
-    """Write results as ``<date>-<machine>.json`` and return the file; a later run of a day wins."""
+def _made(results: Results) -> str:
+    return results.made_utc
+
+
+def _filled(newer: Results, older: Results) -> Results:
+    """Return results with the benchmarks of an older run that the newer one did not run."""
+    added = [name for name in older.seconds if name not in newer.seconds]
+    if not added:
+        return newer
+    failures = {name: older.failures[name] for name in added if name in older.failures}
+    changes: dict[str, object] = {name: getattr(older, name) for name in added}
+    changes |= {
+        "made_on": {**dict.fromkeys(added, older.made_utc[:10]), **newer.made_on},
+        "versions": {**older.versions, **newer.versions},
+        "missing": {**older.missing, **newer.missing},
+        "failures": {**failures, **newer.failures},
+        "seconds": {**older.seconds, **newer.seconds},
+    }
+    return newer.model_copy(update=changes)
+
+
+def write_results(results: Results, names: Sequence[str] = (), folder: Path = RESULTS) -> Path:
+    """Write results as ``<date>-<machine>.json`` and return the file; a later run of a day wins.
+
+    ``names`` are those of the benchmarks if not all were run, and stand behind the machine.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{results.made_utc[:10]}-{results.machine_sha256[:8]}.json"
+    words = [results.made_utc[:10], results.machine_sha256[:8], *names]
+    path = folder / ("-".join(words).replace("_", "-") + ".json")
     partial = path.with_suffix(".partial")
     partial.write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     partial.replace(path)
