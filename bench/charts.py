@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from bench.frames import TRUTHS
+from bench.frames import TRUTHS, WAYS
 from sizebook.report.theme import INK, PALETTE
 
 _KINDS = alt.Scale(domain=["ours", "peer"], range=[PALETTE[1], PALETTE[7]])
@@ -129,4 +129,33 @@ def errors(frame: pl.DataFrame) -> alt.LayerChart:
         )
     )
     chart: alt.LayerChart = (band + dots).properties(width="container", height=300)
+    return chart
+
+
+def differences(frame: pl.DataFrame) -> alt.LayerChart:
+    """Return how far equal stacks differ, a dot a block, in turns and one after the other.
+
+    ``frame`` is that of ``turns_frame``; the line is the truth.
+    """
+    title = "difference of two equal stacks (%)"
+    truth = (
+        alt.Chart(pl.DataFrame({"truth": [0.0]}))
+        .mark_rule(color=PALETTE[7], strokeWidth=2)
+        .encode(x=alt.X("truth:Q", title=title))
+    )
+    dots = (
+        alt.Chart(frame)
+        .mark_point(filled=True, size=90, opacity=0.8)
+        .encode(
+            x=alt.X("difference:Q", title=title),
+            y=alt.Y("way:N", sort=list(WAYS), title=None),
+            color=alt.Color(
+                "way:N",
+                legend=None,
+                scale=alt.Scale(domain=list(WAYS), range=[PALETTE[1], PALETTE[0]]),
+            ),
+            tooltip=["block", "way", alt.Tooltip("difference:Q", format="+.1f")],
+        )
+    )
+    chart: alt.LayerChart = (truth + dots).properties(width="container", height=110)
     return chart

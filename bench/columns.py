@@ -80,6 +80,22 @@ RATES = (
     Quantity("stated", "Should be"),
     Quantity("trials", "Simulated"),
 )
+TURNS = (
+    Quantity("block", "Block"),
+    Quantity("way", "Compared"),
+    Quantity("difference", "Difference (%)", 1),
+    Quantity("by_rounds", "Error by rounds (%)", 1),
+    Quantity("speed", "Machine's speed wandered (%)", 0),
+)
+_OVER_FIRST = "Rate over the first's"
+PLANTED = (
+    Quantity("side", "Side"),
+    Quantity("ratio", "Ratio", 3, _OVER_FIRST),
+    Quantity("low", "From", 3, _OVER_FIRST),
+    Quantity("high", "To", 3, _OVER_FIRST),
+    Quantity("told", "Told apart", under="Choices of four blocks"),
+    Quantity("choices", "Of", under="Choices of four blocks"),
+)
 _READ = {
     "ours_percent": "All our probes",
     "psutil_percent": "A plain psutil loop",

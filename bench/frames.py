@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from math import expm1
 from typing import Any
 
 import polars as pl
 
 from bench.ceiling import OURS
 from bench.pairs import paired_ratio
-from bench.records import Ceiling, Inference, PercentileRow, Repeated, Summary, Truth, TruthRun
+from bench.records import (
+    PLANTED_SIDES,
+    Ceiling,
+    Inference,
+    PercentileRow,
+    Planted,
+    Repeated,
+    Summary,
+    Truth,
+    TruthRun,
+    Turns,
+)
 from sizebook.stats.quantiles import is_supported
 
 WITHIN_SHARE, WITHIN_US = 0.01, 50.0
@@ -198,6 +210,55 @@ def rates_frame(found: Inference) -> pl.DataFrame:
             "trials": [rate.trials for rate in found.rates],
         }
     )
+
+
+WAYS = ("in turns", "one after the other")
+"""How two equal stacks were compared."""
+
+
+def turns_frame(found: Turns) -> pl.DataFrame:
+    """Return one row a block and way: ``block``, ``way`` (``WAYS``), and in percent the rest.
+
+    ``difference`` of the rates of two equal stacks, ``by_rounds`` its standard error by the rounds
+    of turns alone (null where there were none), ``speed`` the standard deviation of the machine's
+    speed meanwhile (null where it was not told).
+    """
+    rows = [
+        {
+            "block": number,
+            "way": way,
+            "difference": 100 * expm1(block.log_ratio),
+            "by_rounds": None if block.error is None else 100 * block.error,
+            "speed": None if block.speed_sd is None else 100 * block.speed_sd,
+        }
+        for way, blocks in zip(WAYS, (found.turns, found.apart), strict=True)
+        for number, block in enumerate(blocks, 1)
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def planted_frame(found: Planted) -> pl.DataFrame:
+    """Return one row a side that is compared with the first stack.
+
+    Columns: ``side`` in words, ``ratio`` of its rate over the first's with its 95 % interval over
+    all blocks, ``low`` and ``high``, and ``told`` of ``choices`` of four blocks whose interval
+    leaves 1 out.
+    """
+    words = {"equal": "equal", "slower": f"{found.more:.0%} more work"}
+    rows = []
+    for side in PLANTED_SIDES:
+        ratio, (told, choices) = found.ratio(side), found.found(side)
+        rows.append(
+            {
+                "side": words[side],
+                "ratio": ratio.estimate,
+                "low": ratio.low,
+                "high": ratio.high,
+                "told": told,
+                "choices": choices,
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _spread(rate: Repeated) -> dict[str, float]:

@@ -13,6 +13,8 @@ from bench.records import (
     Inference,
     OpenCeiling,
     PercentileRow,
+    Planted,
+    PlantedBlock,
     ProbeCost,
     Rate,
     Repeated,
@@ -72,6 +74,7 @@ def make_results(**changed: Any) -> Results:
         "probe_cost": ProbeCost(metrics={"ours_percent": 0.7}, conditions={"nodes": 4}),
         "gc_logs": GcLogs(runs=(make_gc_log_run(),)),
         "turns": make_turns(),
+        "planted": make_planted(),
     }
     return Results(**given | changed)
 
@@ -210,3 +213,13 @@ def make_turns() -> Turns:
         turns=(block(1.0, 0.01), block(-1.0, 0.02)),
         apart=(block(20.0), block(-18.2)),
     )
+
+
+def make_planted() -> Planted:
+    """Return five blocks: the slower node always loses about 5 %, its equal is now ahead, now not."""
+    equal, slower = (1.01, 0.99, 1.01, 0.99, 1.0), (0.95, 0.96, 0.94, 0.95, 0.955)
+    blocks = (
+        PlantedBlock(one_per_s=100.0, equal_per_s=100 * e, slower_per_s=100 * s)
+        for e, s in zip(equal, slower, strict=True)
+    )
+    return Planted(more=0.05, side_s=20.0, users=4, blocks=tuple(blocks))

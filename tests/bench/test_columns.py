@@ -1,7 +1,14 @@
 """Columns of the tables about the instrument fit the frames that they show."""
 
 import pytest
-from bench_results import make_ceiling, make_results, make_summary, make_truth
+from bench_results import (
+    make_ceiling,
+    make_planted,
+    make_results,
+    make_summary,
+    make_truth,
+    make_turns,
+)
 
 from bench import columns, frames
 
@@ -11,6 +18,8 @@ SHOWN = {
     "freeze": (columns.FREEZE, lambda: frames.truth_frame(make_truth())),
     "parts": (columns.PARTS, lambda: frames.parts_frame(make_truth())),
     "summary": (columns.SUMMARY, lambda: frames.summary_frame(make_summary())),
+    "turns": (columns.TURNS, lambda: frames.turns_frame(make_turns())),
+    "planted": (columns.PLANTED, lambda: frames.planted_frame(make_planted())),
     "versions": (columns.VERSIONS, lambda: columns.versions_frame(make_results())),
 }
 

@@ -24,7 +24,8 @@ def test_names_are_checked(capsys):
 
 
 @pytest.mark.parametrize(
-    "part", ["ceiling", "truth", "summary", "statistics", "probe_cost", "gc_logs", "turns"]
+    "part",
+    ["ceiling", "truth", "summary", "statistics", "probe_cost", "gc_logs", "turns", "planted"],
 )
 def test_results_are_shown_whole_and_in_parts(part):
     """Every benchmark has its table; what is missing is said."""
@@ -43,6 +44,15 @@ def test_equal_stacks_are_shown_both_ways():
     assert "+1.0%" in told
     assert "-18.2%" in told
     assert make_results().turns.sd(make_results().turns.turns) == pytest.approx(0.01)
+
+
+def test_a_planted_slowdown_is_shown_beside_none():
+    """Each side's ratio, and how many choices of four blocks tell it from the first."""
+    page = io.StringIO()
+    printing.show(make_results(), Console(file=page, width=160))
+    told = page.getvalue()
+    assert "5% more work planted, 5 blocks" in told
+    assert "5 of 5" in told and "0 of 5" in told
 
 
 def test_errors_are_told_against_each_truth():

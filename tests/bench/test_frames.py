@@ -2,7 +2,14 @@
 
 import polars as pl
 import pytest
-from bench_results import make_ceiling, make_results, make_summary, make_truth
+from bench_results import (
+    make_ceiling,
+    make_planted,
+    make_results,
+    make_summary,
+    make_truth,
+    make_turns,
+)
 
 from bench import charts, frames
 from sizebook.report.chart import prepare_chart, render_svg
@@ -97,6 +104,24 @@ def test_rates_say_what_was_stated():
     assert (row["share"], row["stated"], row["trials"]) == (94.0, "about 95%", 100)
 
 
+def test_equal_stacks_are_told_by_block_and_way():
+    """Differences in percent of the second stack's rate; what was not told is missing."""
+    found = frames.turns_frame(make_turns())
+    assert found["way"].to_list() == ["in turns"] * 2 + ["one after the other"] * 2
+    assert found["difference"].round(1).to_list() == [1.0, -1.0, 22.1, -16.6]
+    assert found["by_rounds"].to_list() == [1.0, 2.0, None, None]
+    assert found["speed"].to_list() == [10.0] * 4
+
+
+def test_a_planted_slowdown_is_told_and_none_is_not():
+    """Of all five choices of four blocks each tells the slower side, and none the equal one."""
+    equal, slower = frames.planted_frame(make_planted()).rows(named=True)
+    assert (equal["told"], equal["choices"]) == (0, 5)
+    assert (slower["told"], slower["choices"]) == (5, 5)
+    assert equal["low"] < 1 < equal["high"]
+    assert slower["side"] == "5% more work" and slower["high"] < 1
+
+
 def test_every_chart_is_drawn():
     """As the page draws it: fixed width, SVG without a browser."""
     table = frames.truth_frame(make_truth())
@@ -105,6 +130,7 @@ def test_every_chart_is_drawn():
         "ceilings": charts.ceilings(frames.ceiling_frame(make_ceiling())),
         "percentiles": charts.percentiles(table.filter(pl.col("server") == "freeze")),
         "errors": charts.errors(ours),
+        "differences": charts.differences(frames.turns_frame(make_turns())),
     }
     for name, chart in drawn.items():
         spec, _ = prepare_chart(chart)

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 import statistics
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import nbformat
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+ANSWER_WORDS = 60
+WITHOUT_ANSWER = {"39-virtualization"}
+"""It shows what other chapters measured, in the modes that the machine has."""
 MOST_LINES, MEDIAN_LINES, MOST_IN_A_ROW = 25, 10, 3
 BEYOND = {
     "01-this-machine",
@@ -58,6 +62,29 @@ def test_a_claim_is_not_shown_as_the_value_of_its_cell(path):
         last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
         called = ast.unparse(last.func) if isinstance(last, ast.Call) else ""
         assert not called.startswith("page.claim"), f"{path.name}, cell {cell.id}"
+
+
+def answer_of(source: str) -> str:
+    """Return what stands in the answer's box of a first cell; empty without one."""
+    found = re.search(r"^```\{admonition\} Answer\n:class: sb-answer\n(.*?)\n```$", source, re.S | re.M)
+    return found.group(1) if found else ""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_chapter_that_measures_begins_with_its_answer(path):
+    """At most 60 words, of which numbers are computed on the page, and a rule with its limits."""
+    notebook = nbformat.read(path, as_version=4)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    if "lab.run()" not in code or path.stem in WITHOUT_ANSWER:
+        pytest.skip("it measures nothing of its own")
+    answer = answer_of(notebook.cells[0].source)
+    chapter = notebook.metadata["sizebook"]["id"]
+    numbers = re.findall(r"\{val\}`chapters/([\w-]+)#[^`]+`", answer)
+    assert numbers and set(numbers) == {chapter}, "numbers of its own"
+    assert len(re.sub(r"\{val\}`[^`]+`", "N", answer).split()) <= ANSWER_WORDS
+    assert "**Rule.** " in answer
+    typed = re.findall(r"(?<![\w-])\d+(?![\w-])", re.sub(r"`[^`]*`", "", answer))
+    assert set(typed) <= {"100"}, f"typed numbers: {typed}"
 
 
 def test_only_notebooks_are_listed():
