@@ -174,7 +174,7 @@ def test_a_doubt_touches_what_it_is_about(
         SLOWER, frame, metric, [(LEFT, RIGHT)], chapter="alpha", trials=trials, note="Read so"
     ).outcome
     assert outcome.verdict == decided, outcome.reason
-    words = "Read so; 8 of the 8 trials that count are doubted otherwise: "
+    words = "Read so; 8 of the 8 trials that count have warnings that do not matter here: "
     assert outcome.note.startswith(words if decided == "confirmed" else "Read so")
     assert (words in outcome.note) == (decided == "confirmed")
 
@@ -208,8 +208,8 @@ def test_trials_known_within_a_factor_count_where_valid_ones_are_too_few() -> No
     assert sure.low is not None
     assert found.low == pytest.approx(sure.low / 1.3 ** (2 / 3))
     assert found.note == (
-        "2 of the 6 trials that count know their level within 30% only, and the interval is "
-        "wider for that"
+        "2 of the 6 trials that count have means that are uncertain by 30%; the interval "
+        "includes that"
     )
     trend = doubting(few, 0.6, change="throughput_trend")  # its mean is off by half from its ends
     assert (trend.low, trend.high, trend.note) == (found.low, found.high, found.note)
@@ -238,7 +238,8 @@ def test_events_say_which_trials_are_doubted_too() -> None:
         claim, frame, "limit_kept", [{"name": "a"}], chapter="alpha", trials=trials
     ).outcome
     assert (found.verdict, found.n, found.p) == ("confirmed", 5, 1 / 32)
-    assert found.note.startswith("2 of the 5 trials that count are doubted otherwise")
+    words = "2 of the 5 trials that count have warnings that do not matter here"
+    assert found.note.startswith(words)
 
 
 def judged(frame: pl.DataFrame, limit: float) -> list[bool | None]:
@@ -574,8 +575,8 @@ def test_a_page_shows_a_claim_with_the_evidence_of_its_treatments(shown: list[An
     [
         (rows(), "Slower, 1.50 times by 3."),
         (rows(a=[1.0] * 3, b=[1.0] * 3), "Not slower."),
-        (rows(a=[1.0], b=[1.5]), "The valid trials do not decide it: one replicate"),
-        (rows(a=[1.0]), "It was not put to the test in this run: no trial of name b."),
+        (rows(a=[1.0], b=[1.5]), "Undetermined: one replicate"),
+        (rows(a=[1.0]), "Not tested in this run: no trial of name b."),
     ],
 )
 def test_prose_follows_the_verdict(frame: pl.DataFrame, words: str, shown: list[Any]) -> None:

@@ -110,14 +110,12 @@ def test_nothing_saturated(trial):
     """Then it is the users' own waiting, said with their number and the fullest resource."""
     found = attribute([trial()])
     assert found.limiter is None and found.known and found.also == ()
-    assert "Nothing was saturated (the fullest: the generator used 30" in found.sentence
-    assert found.sentence.endswith(
-        "the 4 users, each with one request at a time, limited by waiting for answers."
-    )
+    assert "Nothing was saturated (highest use: the generator used 30" in found.sentence
+    assert found.sentence.endswith(": 4 users with one request at a time waited for answers.")
     one = attribute([trial(arrivals=ClosedLoop(users=1, think_s=0.5))])
-    assert "the only user" in one.sentence and "and thinking" in one.sentence
+    assert ": one user with" in one.sentence and "thought between requests" in one.sentence
     rate = attribute([trial(arrivals=OpenArrivals(kind="constant", rate_per_s=5.0))])
-    assert rate.sentence.endswith("the stack was offered no more than this.")
+    assert rate.sentence.endswith("the offered load was below capacity.")
 
 
 def test_the_cpu_is_named_by_its_largest_part(trial):
@@ -163,7 +161,7 @@ def test_the_generator_comes_before_everything(trial):
     """A generator at its own limit is named whatever else is full; the rest is said as well."""
     found = attribute([trial(BUSY | {("process/generator-1", "cpu_user_s"): 0.85})])
     assert found.limiter == "generator" and len(found.also) == 1
-    assert "Full as well: CPU 0 was 96" in found.sentence
+    assert "Also saturated: CPU 0 was 96" in found.sentence
     late = attribute([trial(facts={"lag_p99_ms": 3.25})])
     assert late.limiter == "generator-lag"
     use = next(use for use in late.uses if use.kind == "generator-lag")
@@ -274,8 +272,8 @@ def test_what_is_missing_is_unknown_and_never_zero(trial):
     told = {use.kind for use in found.uses if use.share is not None}
     assert told == {"generator", "generator-lag"}  # from the generator's own facts
     assert found.limiter is None and not found.known
-    assert found.sentence == "What limited cannot be told: no CPU times were recorded."
-    assert attribute([]).sentence == "What limited cannot be told: no trial was measured."
+    assert found.sentence == "The bottleneck is unknown: no CPU times were recorded."
+    assert attribute([]).sentence == "The bottleneck is unknown: no trial was measured."
     unmeasured = trial(phases=PHASES[:1])
     assert limiters(unmeasured) == () and open_window(unmeasured) is None
     assert attribute([unmeasured]).replicates == 0
@@ -373,7 +371,7 @@ def test_a_chapter_adds_a_kind(trial):
         ),
     )
     found = attribute([trial()], kinds)
-    assert found.sentence == "What limited was the queue orders: orders held 40 messages."
+    assert found.sentence == "The bottleneck was the queue orders: orders held 40 messages."
     assert "Queue orders" in limits_frame({1: found}, kinds=kinds)["limiter"].to_list()
 
 

@@ -20,8 +20,8 @@ from sizebook.report.chart import prepare_chart
 from sizebook.report.verdict_chart import verdict_chart
 
 _CAPTION = (
-    "Claims by part of the book and verdict. Confirmed and contradicted are shown by valid trials; "
-    "undetermined means that they show neither."
+    "Claims by part of the book and verdict. Both verdicts rest on valid trials only; an "
+    "undetermined claim needs more or better trials."
 )
 _ALT = "Bar chart: number of claims in each part of the book, by verdict"
 

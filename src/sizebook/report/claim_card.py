@@ -20,8 +20,8 @@ from sizebook.report.wording import Scalar
 from sizebook.stats.decisions import ratio_words
 
 DEFAULTS: Mapping[ClaimVerdict, str] = {
-    "undetermined": "The valid trials do not decide it: {reason}.",
-    "not run": "It was not put to the test in this run: {reason}.",
+    "undetermined": "Undetermined: {reason}.",
+    "not run": "Not tested in this run: {reason}.",
 }
 """What the prose about a claim says where the chapter gives no words of its own."""
 SIZES: Mapping[ClaimSize, str] = {

@@ -18,10 +18,10 @@ from sizebook.model.metrics import Basis, Metric, find_metric
 LIMITS = "within_limits"
 """Column of ``judge_limits``, and its metric."""
 SPARED: Mapping[Basis, str] = {
-    "server": "a server that takes its own times has told them, whenever the load generator hears "
-    "of it",
-    "use": "what was used is counted right however well the times of requests are known",
-    "start": "the start was over before the load that is doubted",
+    "server": "the server measured these times itself, so the load generator's lateness does not "
+    "matter",
+    "use": "timing warnings do not affect counters of CPU, memory and disk",
+    "start": "the warning is about the load, and the start was over before it",
 }
 """Why trials count that are doubted, by what a metric rests on."""
 
@@ -80,12 +80,13 @@ def with_doubted(note: str, metric: str, counted: Sequence[Trial]) -> str:
     some = f"{len(doubted)} of the {len(counted)} trials that count"
     off = [within - 1 for trial in doubted if (within := tells_within(trial, metric) or 1.0) > 1]
     if off:
-        verb = "knows its" if len(off) == 1 else "know their"
+        whose = "has a mean that is" if len(off) == 1 else "have means that are"
         ends = dict.fromkeys(f"{end:.0%}" for end in (min(off), max(off)))
         far = " to ".join(ends)
-        words = f"{some} {verb} level within {far} only, and the interval is wider for that"
+        words = f"{some} {whose} uncertain by {far}; the interval includes that"
     elif (why := SPARED.get(_basis(find_metric(metric)))) is not None:
-        words = f"{some} {'is' if len(doubted) == 1 else 'are'} doubted otherwise: {why}"
+        has = "has a warning that does" if len(doubted) == 1 else "have warnings that do"
+        words = f"{some} {has} not matter here: {why}"
     else:
         return note
     return f"{note}; {words}" if note else words

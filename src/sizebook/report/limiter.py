@@ -93,7 +93,7 @@ def attribute(bundles: Iterable[Bundle], kinds: Sequence[Kind] = KINDS) -> Attri
         text = _unsaturated(mean, kinds, told[0][0])
     else:
         reasons = {use.reason for use in mean if use.kind == "cpu"} or {"no trial was measured"}
-        text = f"What limited cannot be told: {'; '.join(sorted(reasons))}."
+        text = f"The bottleneck is unknown: {'; '.join(sorted(reasons))}."
     return Attribution(
         limiter=first[0].name if first else None,
         place=first[1].place if first else "",
@@ -218,10 +218,10 @@ def describe_kinds(kinds: Sequence[Kind] = KINDS) -> pl.DataFrame:
 
 
 def _named(kind: Kind, use: Use, also: Sequence[str], agreeing: int, replicates: int) -> str:
-    text = f"What limited was {kind.say(kind.subject, use)}: {kind.show(use)}"
+    text = f"The bottleneck was {kind.say(kind.subject, use)}: {kind.show(use)}"
     if replicates > 1:
         text += f", in {agreeing} of {replicates} replicates"
-    return f"{text}. Full as well: {'; '.join(also)}." if also else f"{text}."
+    return f"{text}. Also saturated: {'; '.join(also)}." if also else f"{text}."
 
 
 def _unsaturated(uses: Sequence[Use], kinds: Sequence[Kind], bundle: Bundle) -> str:
@@ -230,14 +230,14 @@ def _unsaturated(uses: Sequence[Use], kinds: Sequence[Kind], bundle: Bundle) -> 
     text = "Nothing was saturated"
     if near is not None:
         kind = by_name[near.kind]
-        text += f" (the fullest: {kind.show(near)})"
+        text += f" (highest use: {kind.show(near)})"
     arrivals = bundle.record.trial.load.arrivals
     if not isinstance(arrivals, ClosedLoop):
-        return f"{text}: the stack was offered no more than this."
+        return f"{text}: the offered load was below capacity."
     alone = arrivals.users == 1
-    users = "the only user, with" if alone else f"the {arrivals.users} users, each with"
-    waiting = "waiting for answers" if arrivals.think_s == 0 else "waiting for answers and thinking"
-    return f"{text}: {users} one request at a time, limited by {waiting}."
+    users = "one user" if alone else f"{arrivals.users} users"
+    pause = "" if arrivals.think_s == 0 else " and thought between requests"
+    return f"{text}: {users} with one request at a time waited for answers{pause}."
 
 
 def _at_limit(uses: Iterable[Use], kinds: Sequence[Kind]) -> list[tuple[Kind, Use]]:

@@ -276,7 +276,7 @@ def _strictly(each: Sequence[Decision], error: float, what: str) -> list[Decisio
             one,
             verdict="undetermined",
             p=None,
-            reason=f"{one.reason}; against it, but not significant after correction for {k} {what}",
+            reason=f"{one.reason}; not significant after correction for {k} {what}",
         )
         if one.verdict == "contradicted" and one.p is not None and k * one.p > error
         else one
@@ -338,7 +338,7 @@ def _words(assertion: Assertion, verdict: Verdict, ratio: Interval, least: float
     clear = ratio.excludes(1.0) and np.sign(math.log(ratio.estimate or 1)) == (1 if up else -1)
     if clear:
         return f"{ends} excludes 1, but the estimate does not reach {edge}, the least that matters"
-    return f"{ends} holds both no effect and one that matters ({edge})"
+    return f"{ends} is consistent with no effect and with one that matters ({edge})"
 
 
 def ratio_words(value: float) -> str:
