@@ -216,7 +216,7 @@ def make_turns() -> Turns:
 
 
 def make_planted() -> Planted:
-    """Return five blocks: the slower node always loses about 5 %, its equal is now ahead, now not."""
+    """Return five blocks: the slower node loses about 5 %, its equal is now ahead, now not."""
     equal, slower = (1.01, 0.99, 1.01, 0.99, 1.0), (0.95, 0.96, 0.94, 0.95, 0.955)
     blocks = (
         PlantedBlock(one_per_s=100.0, equal_per_s=100 * e, slower_per_s=100 * s)

@@ -66,7 +66,8 @@ def test_a_claim_is_not_shown_as_the_value_of_its_cell(path):
 
 def answer_of(source: str) -> str:
     """Return what stands in the answer's box of a first cell; empty without one."""
-    found = re.search(r"^```\{admonition\} Answer\n:class: sb-answer\n(.*?)\n```$", source, re.S | re.M)
+    box = r"^```\{admonition\} Answer\n:class: sb-answer\n(.*?)\n```$"
+    found = re.search(box, source, re.DOTALL | re.MULTILINE)
     return found.group(1) if found else ""
 
 

@@ -93,7 +93,7 @@ def crop(series: ArrayLike) -> int:
     is such an average already. Departures from it, each because simulation asked for it:
 
     - Spikes of one or two windows are drawn in to ``SPIKE`` robust standard deviations from the
-      running median: one pause of the garbage collector would otherwise pass for the end of warm-up.
+      running median: otherwise one pause of the collector would pass for the end of warm-up.
     - Of the crops as good as the best within ``GENEROUS`` the longest is taken: the tail of a
       warm-up is worth less than the windows that it costs.
     - The crop must be earned. MSER crops a steady drift, too, so that what is left shows it no
