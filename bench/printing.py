@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.ceiling import OURS
-from bench.frames import TRUTHS, parts_frame, truth_frame, within_counts
+from bench.frames import TRUTHS, parts_frame, planted_frame, truth_frame, within_counts
 from bench.pairs import paired_ratio
 from bench.records import OURS as OURS_OF_TRUTH
 from bench.records import (
-    PLANTED_SIDES,
     Ceiling,
     GcLogs,
     Inference,
@@ -219,11 +218,10 @@ def planted_table(found: Planted) -> Table:
     )
     for head in ("side", "rate over the first's", "from", "to", "told by four blocks"):
         table.add_column(head, justify="right")
-    for side in PLANTED_SIDES:
-        ratio, (told, choices) = found.ratio(side), found.found(side)
-        ends = ("–" if end is None else f"{end:.4f}" for end in (ratio.low, ratio.high))
-        words = f"{told} of {choices}" if choices else "–"
-        table.add_row(side, f"{ratio.estimate:.4f}", *ends, words)
+    for row in planted_frame(found).iter_rows(named=True):
+        ends = ("–" if row[end] is None else f"{row[end]:.4f}" for end in ("low", "high"))
+        words = f"{row['told']} of {row['choices']}" if row["choices"] else "–"
+        table.add_row(row["side"], f"{row['ratio']:.4f}", *ends, words)
     return table
 
 
