@@ -28,7 +28,8 @@ FLOORS = {
     "report": 4,
     "chapters": 5,
     "book": 6,
-    "cli": 7,
+    "budget": 7,
+    "cli": 8,
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -21,7 +21,7 @@ from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.stamps import make_stamp
 from sizebook.lab import calibration
-from sizebook.lab.measurement_cache import TRY_ALL
+from sizebook.lab.measurement_cache import AS_MEASURED, TRY_ALL
 from sizebook.model.errors import UserError
 from sizebook.model.plain_text import on_one_line
 from sizebook.report.evidence import find_commit, hash_json
@@ -78,10 +78,13 @@ def run_chapter(
     parameters: Mapping[str, Any],
     *,
     force: bool = False,
+    so_far: bool = False,
     on_progress: Callable[[ProgressLine], None] | None = None,
     stop_grace_s: float = 60.0,
 ) -> RunOutcome:
     """Run a chapter with typed parameters into ``book/chapters/<id>.ipynb``.
+
+    A page of what was measured ``so_far`` measures nothing more; a later run goes on.
 
     The notebook is executed in ``_build/failed/`` and moved into the book when it is whole; after
     a failure the old page is gone too, so that the book cannot show it. Ctrl-C interrupts the
@@ -89,8 +92,8 @@ def run_chapter(
     """
     page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
     again = Again()
-    if not force and is_up_to_date(root, chapter, parameters):
-        if parameters.get("source", MEASURE) == MEASURE:
+    if not force and is_up_to_date(root, chapter, parameters, so_far=so_far):
+        if parameters.get("source", MEASURE) == MEASURE and not so_far:
             again = find_again(root, chapter.id, page)
         if not again.due:
             return RunOutcome(chapter.id, "up to date", 0.0, page=page, note=again.words)
@@ -100,8 +103,10 @@ def run_chapter(
         folder.mkdir(parents=True, exist_ok=True)
     remains.unlink(missing_ok=True)
     try:
-        _execute(root, chapter, parameters, remains, on_progress, stop_grace_s, force=force)
-        stamp_page(root, chapter, parameters, remains)
+        environment = {TRY_ALL: "1"} if force else {}
+        environment |= {AS_MEASURED: "1"} if so_far else {}
+        _execute(root, chapter, parameters, remains, on_progress, stop_grace_s, environment)
+        stamp_page(root, chapter, parameters, remains, so_far=so_far)
         _check_borrowed(root, chapter, read_records(remains).values())
     except PapermillExecutionError as error:
         failure = (error.exec_count, first_words(error.ename, error.evalue))
@@ -128,14 +133,16 @@ def run_chapter(
     )
 
 
-def is_up_to_date(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> bool:
+def is_up_to_date(
+    root: Path, chapter: Chapter, parameters: Mapping[str, Any], *, so_far: bool = False
+) -> bool:
     """Tell whether a chapter's page was made from all that its making depends on now."""
     page = root / "book" / "chapters" / f"{chapter.id}.ipynb"
     try:
         stamp = json.loads(page.read_text(encoding="utf-8"))["metadata"][STAMP]["stamp"]
     except (OSError, ValueError, KeyError):
         return False
-    return bool(stamp == make_stamp(root, chapter, parameters))
+    return bool(stamp == make_stamp(root, chapter, parameters, so_far=so_far))
 
 
 def hash_cells(cells: Iterable[Mapping[str, Any]]) -> str:
@@ -161,8 +168,7 @@ def _execute(
     output: Path,
     on_progress: Callable[[ProgressLine], None] | None,
     stop_grace_s: float,
-    *,
-    force: bool,
+    environment: Mapping[str, str],
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="sizebook-progress-") as folder:
         file = Path(folder) / "progress.jsonl"
@@ -182,9 +188,9 @@ def _execute(
             environment={
                 "SIZEBOOK_PROGRESS": str(file),
                 "SIZEBOOK_COMMIT": find_commit(root),
-                **({TRY_ALL: "1"} if force else {}),
+                **environment,
             },
-            may_measure=chapter.kind != "page",
+            may_measure=chapter.kind != "page" and AS_MEASURED not in environment,
         )
         run.finish(forward, stop_grace_s)
         forward()
@@ -215,7 +221,14 @@ def _follow(file: Path) -> Iterator[list[ProgressLine]]:
             yield [ProgressLine(**json.loads(line)) for line in whole if line]
 
 
-def stamp_page(root: Path, chapter: Chapter, parameters: Mapping[str, Any], notebook: Path) -> None:
+def stamp_page(
+    root: Path,
+    chapter: Chapter,
+    parameters: Mapping[str, Any],
+    notebook: Path,
+    *,
+    so_far: bool = False,
+) -> None:
     """Write into the notebook how it was made; take out this machine's folders and all times.
 
     The same bundles then give the same notebook, byte for byte.
@@ -230,7 +243,7 @@ def stamp_page(root: Path, chapter: Chapter, parameters: Mapping[str, Any], note
             cell.metadata["tags"] = [INJECTED, "hide-input"]
     defaults = {parameter.name: parameter.default for parameter in chapter.parameters}
     node.metadata[STAMP] = {
-        "stamp": make_stamp(root, chapter, parameters),
+        "stamp": make_stamp(root, chapter, parameters, so_far=so_far),
         "template": chapter.notebook.name,
         "template_sha256": hash_cells(node.cells),
         "parameters": {**defaults, **parameters},

@@ -10,7 +10,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +37,8 @@ class PlannedChapter:
     """What nobody has tried on this machine yet, such as "mode container works"; a run does."""
     remarks: tuple[str, ...] = ()
     """What a run will measure in another way than the chapter asks for, and why."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What each of its trials is to tell of what this machine lacks."""
 
     @property
     def trials(self) -> int:
@@ -54,8 +56,12 @@ class PlannedChapter:
         return planned_s(self.missing)
 
 
-def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
+def plan_chapter(
+    chapter: Chapter, parameters: Mapping[str, Any], *, tries: bool = False
+) -> PlannedChapter:
     """Return what a run of the chapter with these parameters would measure; measures nothing.
+
+    What this machine can do is taken for granted, unless it ``tries`` that out as a run does.
 
     The notebook's code runs in this process until it asks the lab for trials, so the plan is the
     notebook's own and cannot drift from it. A page has an empty plan, since a run lets it measure
@@ -66,7 +72,7 @@ def plan_chapter(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChap
     notebook, and raised as it is.
     """
     try:
-        return _plan(chapter, parameters)
+        return _plan(chapter, parameters, tries=tries)
     except UserError:
         raise
     except Exception as error:
@@ -116,14 +122,16 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _plan(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
+def _plan(
+    chapter: Chapter, parameters: Mapping[str, Any], *, tries: bool = False
+) -> PlannedChapter:
     if chapter.kind == "page":
         return PlannedChapter(chapter, (), ())
     notebook = json.loads(chapter.notebook.read_text(encoding="utf-8"))
     names: dict[str, Any] = {"__name__": "__plan__"}
     try:
         with (
-            planning_only() as words,
+            planning_only(tries=tries) as words,
             _loaded_when_used(_DRAWING),
             contextlib.redirect_stdout(io.StringIO()),
         ):
@@ -137,7 +145,7 @@ def _plan(chapter: Chapter, parameters: Mapping[str, Any]) -> PlannedChapter:
                         names.update(parameters)
     except PlanComplete as plan:
         found = tuple(words.assumed), tuple(words.remarks)
-        return PlannedChapter(chapter, plan.sessions, plan.missing, *found)
+        return PlannedChapter(chapter, plan.sessions, plan.missing, *found, plan.notes)
     return PlannedChapter(chapter, (), ())
 
 

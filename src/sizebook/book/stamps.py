@@ -23,8 +23,12 @@ _PACKAGE = Path(sizebook.__file__).parent
 _ROOMS = _PACKAGE / "chapters"
 
 
-def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> str:
+def make_stamp(
+    root: Path, chapter: Chapter, parameters: Mapping[str, Any], *, so_far: bool = False
+) -> str:
     """Give one checksum over all that decides what a chapter's page shows.
+
+    A page of what was measured ``so_far`` is none of a whole measurement, and has another.
 
     Template, parameters, harness, the rooms of chapters that the template enters, load profiles and
     what lies beside them, stack sources, benchmarks with their results, what the reports printed,
@@ -49,7 +53,7 @@ def make_stamp(root: Path, chapter: Chapter, parameters: Mapping[str, Any]) -> s
     ]
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in contents if file.is_file()]
     placed = [found] if (found := inventory_fingerprint()) else []
-    return hash_json([dict(parameters), hashes, listing, *placed])
+    return hash_json([dict(parameters), hashes, listing, *placed, *(["so far"] if so_far else [])])
 
 
 def list_harness() -> list[Path]:

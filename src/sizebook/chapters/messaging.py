@@ -248,7 +248,7 @@ def memory_table(layouts: pl.DataFrame, note: str) -> GT:
 
 def depth_chart(trials: Iterable[Trial]) -> alt.Chart:
     """Return the messages in the queue over time, one line a number of consumers."""
-    depth = drains.over_time(list(trials), drains.APP, "queue_depth/work")
+    depth = drains.over_time(trials, drains.APP, "queue_depth/work", "consumers")
     return charts.lines(
         depth.sort("consumers", "t_s").with_columns(row=pl.format("{} consumers", "consumers")),
         x="t_s",
@@ -262,7 +262,7 @@ def depth_chart(trials: Iterable[Trial]) -> alt.Chart:
 
 def memory_chart(trials: Iterable[Trial], source: str, metric: str) -> alt.Chart:
     """Return a gauge in MiB over time, one line a number of nodes."""
-    seen = drains.over_time(list(trials), source, metric, scale=2**-20).sort("nodes", "t_s")
+    seen = drains.over_time(trials, source, metric, "nodes", scale=2**-20).sort("nodes", "t_s")
     several = pl.format("{} nodes", "nodes")
     row = pl.when(pl.col("nodes") == 1).then(pl.lit("1 node")).otherwise(several)
     return charts.lines(

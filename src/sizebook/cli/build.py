@@ -7,7 +7,7 @@ import time
 import typer
 
 from sizebook.cli.output import say
-from sizebook.store import find_project
+from sizebook.store import Project, find_project
 
 
 def build(
@@ -24,7 +24,7 @@ def build(
 
     root = find_project().root
     if fill:
-        _fill()
+        bring_lacking(find_project())
     if pdf:
         find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
@@ -39,13 +39,12 @@ def build(
         )
 
 
-def _fill() -> None:
+def bring_lacking(project: Project) -> None:
     """Bring the pages that the book lacks, as far as that takes no measuring."""
     from sizebook.book.chapters import find_chapters
     from sizebook.book.published.pages import SOURCE, bring_page
     from sizebook.cli.selection import select
 
-    project = find_project()
     lacking = [
         each.id
         for each in find_chapters(project.root)

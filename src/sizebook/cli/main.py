@@ -12,6 +12,7 @@ import typer
 from sizebook import __version__
 from sizebook.cli import (
     audit,
+    book,
     build,
     chapters,
     claims,
@@ -46,6 +47,7 @@ app.command("doctor")(doctor.doctor)
 app.command("chapters")(chapters.chapters)
 app.command("claims")(claims.claims)
 app.command("plan")(plan.plan)
+app.command("book")(book.book)
 app.command("run")(run.run)
 app.command("build")(build.build)
 app.command("audit")(audit.audit)

@@ -17,6 +17,7 @@ from sizebook.store import find_project
 if TYPE_CHECKING:
     from sizebook.book.planning import PlannedChapter
     from sizebook.book.too_small import TooSmall
+    from sizebook.store import Project
 
 
 def plan(
@@ -24,6 +25,9 @@ def plan(
     profile: str = typer.Option("quick", help="smoke, quick or full."),
     param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
     inventory: Path = INVENTORY,
+    budget: str = typer.Option(
+        "", help="What 'sizebook book' would measure in this time, such as 60, 8h or none."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for another program."),
 ) -> None:
     """Say which trials a run would measure and how long it should take; measures nothing.
@@ -38,6 +42,9 @@ def plan(
     use_inventory(inventory, shown=not as_json)
     project = find_project()
     root = project.root
+    if budget:
+        _print_budget(project, budget, profile, as_json=as_json)
+        return
     planned = [
         plan_chapter(each, parameters)
         for each, parameters in select(root, chapter or [], profile, "measure", param)
@@ -55,6 +62,39 @@ def plan(
         say(words)
     for claim in (one for each in small.values() for one in each):
         say(f"warning: {claim.sentence}")
+
+
+def _print_budget(project: Project, budget: str, profile: str, *, as_json: bool) -> None:
+    """Print what would be measured in a given time, in its order."""
+    from sizebook.budget.minutes import parse_budget
+    from sizebook.budget.planning import plan_budget
+
+    seconds = parse_budget(budget)
+    chosen = plan_budget(project, profile).within(seconds)
+    rows = [
+        {
+            "chapters": sorted(step.chapters),
+            "experiments": list(dict.fromkeys(one.experiment for _, one in step.sessions)),
+            "fresh starts": len(step.sessions),
+            "minutes": round(step.seconds / 60, 1),
+            "decisions": round(step.decisions, 1),
+        }
+        for step in chosen
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    words = [
+        {name: ", ".join(told) if isinstance(told, list) else str(told)
+         for name, told in row.items()}
+        for row in rows
+    ]  # fmt: skip
+    print_table(words, title=f"profile {profile}, in this order")
+    minutes = sum(step.seconds for step in chosen) / 60
+    say(
+        f"{minutes:.1f} min of measuring should decide {sum(s.decisions for s in chosen):.0f} "
+        "claims (set-up and building the book come on top)"
+    )
 
 
 def _as_row(each: PlannedChapter) -> dict[str, str]:

@@ -68,7 +68,7 @@ def run(
     with _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn:
         for outcome, pace in in_turn(take, selected):
             failures = _failures(project.root, outcome)
-            say(_summary(outcome, pace, failures.words))
+            say(summary(outcome, pace, failures.words))
             absent += outcome.state == "not published"
             missing = bool(chapter) and outcome.state == "not published"
             failed += outcome.state == "failed" or missing or failures.is_total
@@ -156,7 +156,8 @@ def _minutes(seconds: float) -> str:
     return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
 
 
-def _summary(outcome: RunOutcome, pace: str = "", failed: str = "") -> str:
+def summary(outcome: RunOutcome, pace: str = "", failed: str = "") -> str:
+    """Return what became of a chapter, in one line."""
     more = f"; {failed}" if failed else ""
     if outcome.state == "failed":
         where = f" in cell {outcome.cell}" if outcome.cell is not None else ""

@@ -103,8 +103,9 @@ class ChapterLab:
         """Open the lab of a chapter.
 
         ``source`` is ``measure`` (run what is not on disk yet), ``published`` (bundles that came
-        with the book) or a folder of bundles; the last two measure nothing. ``replicates`` are the
-        blocks that ``profile`` has here; 0 leaves it as it is.
+        with the book) or a folder of bundles; the last two measure nothing. So does ``measure``
+        where the runner says that what was measured so far is all (``AS_MEASURED``).
+        ``replicates`` are the blocks that ``profile`` has here; 0 leaves it as it is.
         Raises UsageError for a profile or source that does not exist, and for a number below 0.
         """
         self.chapter = chapter
@@ -116,14 +117,16 @@ class ChapterLab:
         self._found: tuple[Trial, ...] | None = None
         self._replayed: list[Bundle] | None = None
         self._lacking: dict[str, str] = {}
-        self._inventory = chosen_inventory() if self.measures else None
-        if not self.measures:
+        self._is_own = source == "measure"
+        """Whether the trials are those of ``data/runs``, measured now or before."""
+        self._inventory = chosen_inventory() if self._is_own else None
+        if not self._is_own:
             self._folder()
 
     @property
     def measures(self) -> bool:
         """Whether what is not on disk yet is measured; else trials come from ``source`` alone."""
-        return self.source == "measure"
+        return self._is_own and not taken_as_measured()
 
     def lacks(self, what: str, found: str) -> str:
         """Return why a machine cannot do what the chapter would measure there; empty if it can.
@@ -177,7 +180,7 @@ class ChapterLab:
 
     def _placing(self, treat: Treat) -> Treat:
         """Return what is planned of the treatments; what is only read was once measured so."""
-        if not self.measures:
+        if not self._is_own:
             return treat
         return checking(placing(treat, self._inventory), self.project.locustfiles)
 
@@ -191,9 +194,10 @@ class ChapterLab:
         archive = Archive(self.project, self.chapter)
         if is_planned_only():
             sessions = tuple(s for entry in self._entries.values() for s in entry.sessions)
-            raise PlanComplete(sessions, archive.missing(self._due(archive)))
-        if self.measures:
-            archive = self._measured(archive)
+            missing = archive.missing(self._due(archive))
+            raise PlanComplete(sessions, missing, self._notes())
+        if self._is_own:
+            archive = self._measured(archive) if self.measures else archive
             found = archive.planned(self._due(archive))
         elif self._entries:
             found = archive.replay(self._source(), self.profile.name)
@@ -231,7 +235,7 @@ class ChapterLab:
 
     def _lent(self, chapter: str) -> Sequence[Bundle]:
         """Return bundles among which another chapter's are: its own, or all of the source."""
-        return readable_bundles(self.project.runs / chapter) if self.measures else self._source()
+        return readable_bundles(self.project.runs / chapter) if self._is_own else self._source()
 
     def _source(self) -> Sequence[Bundle]:
         """Return all bundles of the source, read once. Raises BundleError for a damaged one."""
@@ -295,7 +299,7 @@ class ChapterLab:
 
     def _floor(self, measure: Measure, trials: Sequence[Bundle]) -> NoiseFloor:
         """Return it by the calibrations of the project and of the source, if there is one."""
-        lent = () if self.measures else self._source()
+        lent = () if self._is_own else self._source()
         return find_floor(self.project, measure, trials, lent)
 
     def _measured(self, archive: Archive) -> Archive:
@@ -326,12 +330,16 @@ class ChapterLab:
         # bundles needs neither Java nor a database nor their imports.
         from sizebook.lab.measuring import measure  # noqa: PLC0415
 
-        notes = {f"{LACKS}{what}": why for what, why in self._lacking.items()}
+        first = first_sessions(self.profile)
         try:
-            measure(self.project, self.chapter, sessions, first_sessions(self.profile), notes)
+            measure(self.project, self.chapter, sessions, first, self._notes())
         except KeyboardInterrupt:
             print("stopped; finished trials are kept, the next run continues", file=sys.stderr)
             raise
+
+    def _notes(self) -> dict[str, str]:
+        """Return what each trial tells of what this machine lacks."""
+        return {f"{LACKS}{what}": why for what, why in self._lacking.items()}
 
     def _due(self, archive: Archive) -> tuple[Session, ...]:
         return tuple(s for entry in self._entries.values() for s in entry.due(archive))

@@ -29,8 +29,9 @@ from sizebook.store.fingerprints import fingerprint_file, fingerprint_machine
 from sizebook.store.sandboxed_read import taste_bundles
 
 AS_MEASURED = "SIZEBOOK_AS_MEASURED"
-"""Environment variable by which a replay takes bundles as a measurement does, which has just made
-them: neither stale nor foreign. The audit sets it for pages that were measured."""
+"""Environment variable by which bundles are taken as by a measurement that has just made them:
+neither stale nor foreign. The audit sets it for pages that were measured. With the source
+``measure`` nothing more is measured: the page shows what was, so far."""
 
 
 MOST_TRIES = 3

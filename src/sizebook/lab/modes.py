@@ -14,7 +14,7 @@ from sizebook.hosts.wires import missing_features
 from sizebook.lab.chapter_lab import ChapterLab
 from sizebook.lab.equipment import examine_modes
 from sizebook.lab.placement import Placement
-from sizebook.lab.plan_only import assume, is_planned_only
+from sizebook.lab.plan_only import assume, takes_for_granted
 from sizebook.model.deployment import BalancerRole, Deployment, HostSpec
 from sizebook.model.errors import UsageError
 from sizebook.model.modes import AS_IT_IS, Mode
@@ -81,7 +81,7 @@ def find_modes_here(project: Project, wanted: Sequence[Mode]) -> dict[Mode, Foun
 
 def _examine(project: Project, wanted: Collection[Mode]) -> tuple[FoundMode, ...]:
     """Return which modes this machine has, tried out; a plan is content with a look."""
-    if not is_planned_only():
+    if not takes_for_granted():
         return examine_modes(project, wanted)
     kinds = (kind for kind in KINDS_HERE if kind.mode in wanted)
     found = glance_at_modes(project.state, kinds)
@@ -133,7 +133,7 @@ def _links_missing_here(project: Project) -> dict[str, str]:
     found = _examine(project, (NAMESPACE.mode,))[0]
     if not found.available:
         return dict.fromkeys(_OF_LINKS, found.reason)
-    if is_planned_only():  # trying makes interfaces
+    if takes_for_granted():  # trying makes interfaces
         assume("links between hosts work")
         return {}
     guard = Guard(project.state / "guard")

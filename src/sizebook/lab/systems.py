@@ -62,7 +62,7 @@ def joined(*parts: Deployment) -> Deployment:
 
 def missing_program(lab: ChapterLab, name: str) -> str:
     """Return why a chapter cannot start a program here; empty if it can, or shows bundles only."""
-    if lab.source != "measure" or Path(find_program(name, lab.project.state)).is_file():
+    if not lab.measures or Path(find_program(name, lab.project.state)).is_file():
         return ""
     return f"there is no program {name} here: 'make setup' brings it on Debian"
 

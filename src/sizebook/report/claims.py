@@ -102,7 +102,7 @@ def decide_claim(
     tested = relation or claim.relation
     if relation not in (None, claim.relation) and not note:
         raise _misuse(claim, f"relation {relation!r} in place of {claim.relation!r}", "a note")
-    assertion = _assertion(claim, tested, metric)
+    assertion = assertion_of(claim, tested, metric)
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {metric, *(name for pair in pairs for s in pair for name in s)})
     sides = [read_pair(frame, metric, pair, known) for pair in pairs]
@@ -214,7 +214,12 @@ def _without_effect(
     )
 
 
-def _assertion(claim: Claim, relation: Relation, metric: str) -> Assertion:
+def assertion_of(claim: Claim, relation: Relation, metric: str) -> Assertion:
+    """Return what a relation asserts of the ratio of a metric.
+
+    Raises UsageError for an event, which asserts nothing of a ratio, and for "stagnates" of a
+    metric of which nobody knows whether more or less is better.
+    """
     if relation in _ASSERTIONS:
         return _ASSERTIONS[relation]
     if relation != "stagnates":

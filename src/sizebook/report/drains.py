@@ -6,7 +6,7 @@ end of its last ``state``. Everything else is the counters' word, from nodes, br
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import polars as pl
@@ -105,9 +105,16 @@ most_busy = greatest(APP, "message_consumers/busy")
 
 
 def over_time(
-    trials: Sequence[Trial], source: str, metric: str, *, every_s: float = 1.0, scale: float = 1.0
+    trials: Iterable[Trial],
+    source: str,
+    metric: str,
+    *levels: str,
+    every_s: float = 1.0,
+    scale: float = 1.0,
 ) -> pl.DataFrame:
     """Return the readings of a gauge: the treatment's levels, ``replicate``, ``t_s``, ``value``.
+
+    ``levels`` are columns that are there without any trial, too.
 
     ``t_s`` counts from the begin of the measured phase. ``source`` is the beginning of the sources,
     such as nodes; they are read ``every_s`` seconds, each at its own time, so those of one turn are
@@ -138,11 +145,12 @@ def over_time(
             .filter(pl.col("sources") == whole)
             .sort("turn")
         )
-        levels = [pl.lit(level).alias(name) for name, level in trial.treatment.items()]
+        own = [pl.lit(level).alias(name) for name, level in trial.treatment.items()]
         parts.append(
-            summed.select(*levels, pl.lit(trial.replicate).alias("replicate"), "t_s", "value")
+            summed.select(*own, pl.lit(trial.replicate).alias("replicate"), "t_s", "value")
         )
-    schema = {"replicate": pl.Int32, "t_s": pl.Float64, "value": pl.Float64}
+    kinds = (*(pl.Int64 for _ in levels), pl.Int32, pl.Float64, pl.Float64)
+    schema = dict(zip((*levels, "replicate", "t_s", "value"), kinds, strict=True))
     return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame(schema=schema)
 
 

@@ -191,7 +191,7 @@ class Page:
         right: Mapping[str, Any] | None = None,
         *,
         trials: Behind,
-        pairs: Sequence[sides.Pair] = (),
+        pairs: Sequence[sides.Pair] | None = None,
         least: float | None = None,
         floor: NoiseFloor | None = None,
         relation: Relation | None = None,
@@ -201,11 +201,14 @@ class Page:
 
         ``claim`` is the id of a report's claim or ``own_claim(...)``. ``left`` and ``right`` are
         the treatments whose ratio of ``metric`` it is about, or ``pairs`` several such, all of
-        which must show it. Only valid trials count; see ``report.claims.decide_claim``.
+        which must show it. Only valid trials count; see ``report.claims.decide_claim``. Without a
+        pair, since none of them was measured, the claim is not run.
         """
-        if (left is None) != (right is None) or bool(pairs) == (left is not None):
+        if (left is None) != (right is None) or (pairs is None) == (left is None):
             raise ValueError("a claim compares either left with right, or pairs of them")
-        both = [(left, right)] if left is not None and right is not None else list(pairs)
+        both = [(left, right)] if left is not None and right is not None else list(pairs or ())
+        if not both:
+            return self.claim_untested(claim, "none of its treatments was measured")
         known = self._find_claim(claim)
         decided = claims.decide_claim(
             known,

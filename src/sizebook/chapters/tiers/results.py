@@ -142,13 +142,13 @@ class Searched:
     def of(
         cls, search: Search, measured: Mapping[str, Trials], think_s: float, cpus: int
     ) -> Searched | None:
-        """Return it from a run's trials, None if the search was not run.
+        """Return it from a run's trials, None if nothing of the search was run.
 
         ``think_s`` is the think time of the users that are told, ``cpus`` those of the stack.
         """
-        if search.experiment not in measured:
+        trials = measured.get(search.experiment)
+        if not trials:
             return None
-        trials = measured[search.experiment]
         frame = trials.frame(
             **{one.name: one.measure for one in SAME_LOAD if one.measure},
             web_cpu=user_loads.cpu_percent("app"),

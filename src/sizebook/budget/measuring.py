@@ -1,0 +1,152 @@
+"""Measuring until the time is over: step by step, on one bench for all chapters."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sizebook.budget.choosing import Step
+from sizebook.budget.minutes import Deadline
+from sizebook.lab.bench import Bench, opened_bench
+from sizebook.lab.calibration import CHAPTER as CALIBRATION
+from sizebook.lab.calibration import first_sessions
+from sizebook.lab.measurement_cache import Archive
+from sizebook.lab.planning import Session, planned_s
+from sizebook.lab.profiles import Profile
+from sizebook.lab.progress import Progress
+from sizebook.stack import has_stack
+from sizebook.store import Project
+from sizebook.store.lock import need_alone
+
+Notes = Mapping[str, Mapping[str, str]]
+"""Chapter to what each of its trials tells of what this machine lacks."""
+Say = Callable[[str], None]
+
+
+@dataclass
+class Spent:
+    """What was done with the time; filled while it goes on, and true wherever that ends."""
+
+    chapters: set[str] = field(default_factory=set)
+    """Those that have new trials."""
+    steps: int = 0
+    """Steps done, each to its end."""
+    decisions: float = 0.0
+    """Claims that they should decide."""
+    trials: int = 0
+    wall_s: float = 0.0
+    """Time with the bench open."""
+    phases_s: float = 0.0
+    """Part of it that the designs prescribe as load."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended it."""
+    planned_s: float = 0.0
+    done_s: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What was done with the time, in one line."""
+        begun = f"{self.trials} trials of {len(self.chapters)} chapters"
+        pace = f" (x {self.wall_s / self.phases_s:.2f})" if self.phases_s else ""
+        return (
+            f"measured {begun} in {self.wall_s / 60:.1f} min, of which "
+            f"{self.phases_s / 60:.1f} min were load{pace}; {self.decisions:.1f} decisions were "
+            "expected of it"
+        )
+
+    @property
+    def stretch(self) -> float:
+        """How long sessions took beside their plans; 1 before a minute of them was measured."""
+        return self.done_s / self.planned_s if self.planned_s > 60 else 1.0
+
+
+def measure_steps(
+    project: Project,
+    profile: Profile,
+    steps: Sequence[Step],
+    notes: Notes,
+    deadline: Deadline,
+    say: Say,
+) -> Spent:
+    """Measure steps in their order as long as they fit, and return what was done.
+
+    A step that does not fit into the time that is left, with the pages that must be made after it,
+    is passed over for the next that does. What the machine interfered with is measured again where
+    time is left. Ctrl-C ends it: what is whole is kept. Raises MeasurementLockedError and
+    HostLacksError as ``lab.measuring.measure`` does.
+    """
+    spent = Spent()
+    with _counted(spent), opened_bench(project, "the book") as bench:
+        if profile.publishable:
+            need_alone(bench.alone, "a profile that counts")
+        own = dict(bench.notes)
+        first = first_sessions(profile)
+        if not bench.ceilings and has_stack(project):
+            _run(bench, [(CALIBRATION, one) for one in first], spent, project)
+            bench.learn_ceilings()
+            spent.chapters.discard(CALIBRATION)  # the least of it makes no page
+        for number, step in enumerate(steps, start=1):
+            pages = len(spent.chapters | step.chapters)
+            if step.seconds * spent.stretch > deadline.measuring_s(pages):
+                continue
+            say(_words(step, number, len(steps), spent, deadline))
+            for chapter, session in step.sessions:
+                bench.notes = {**own, **notes.get(chapter, {})}
+                _run(bench, [(chapter, session)], spent, project)
+            spent.steps += 1
+            spent.decisions += step.decisions
+        for again in _interfered(project, profile, steps, spent):
+            if planned_s([again[1]]) * spent.stretch <= deadline.measuring_s(len(spent.chapters)):
+                bench.notes = {**own, **notes.get(again[0], {})}
+                _run(bench, [again], spent, project)
+    return spent
+
+
+@contextlib.contextmanager
+def _counted(spent: Spent) -> Iterator[None]:
+    """Count the wall time; a Ctrl-C ends what is done within, and is noted."""
+    began = time.monotonic()
+    try:
+        yield
+    except KeyboardInterrupt:
+        spent.interrupted = True
+    finally:
+        spent.wall_s = time.monotonic() - began
+
+
+def _run(
+    bench: Bench, sessions: Sequence[tuple[str, Session]], spent: Spent, project: Project
+) -> None:
+    for chapter, session in sessions:
+        progress = Progress(chapter, len(session.trials), session.planned_s())
+        began = time.monotonic()
+        spent.chapters.add(chapter)
+        try:
+            spent.trials += len(bench.run(session, project.runs / chapter, progress))
+        finally:
+            spent.done_s += time.monotonic() - began
+            spent.planned_s += session.planned_s()
+            spent.phases_s += progress.pace.phases_s
+
+
+def _interfered(
+    project: Project, profile: Profile, steps: Sequence[Step], spent: Spent
+) -> list[tuple[str, Session]]:
+    """Return what the machine interfered with in chapters that were measured."""
+    found = []
+    for chapter in sorted(spent.chapters):
+        archive = Archive(project, chapter)
+        own = [one for step in steps for where, one in step.sessions if where == chapter]
+        tried = [one for one in own if archive.newest(one.trials[0]) is not None]
+        found += [(chapter, one) for one in archive.interfered(tried, profile.repeats)]
+    return found
+
+
+def _words(step: Step, number: int, count: int, spent: Spent, deadline: Deadline) -> str:
+    what = ", ".join(dict.fromkeys(f"{where} {one.experiment}" for where, one in step.sessions))
+    return (
+        f"step {number} of {count}: {what}; {step.seconds / 60:.1f} min for {step.decisions:.1f} "
+        f"decisions; {spent.decisions:.1f} expected so far; {deadline.left_s / 60:.0f} min left"
+    )

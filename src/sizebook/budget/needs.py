@@ -1,0 +1,127 @@
+"""What each claim needs to be measured, by the results that were published or made here before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sizebook.book.notebooks import MEASURE, STAMP
+from sizebook.book.planning import PlannedChapter
+from sizebook.book.records import PublishedResult, read_records
+from sizebook.budget.odds import foresee
+from sizebook.budget.starts import Start, every_start
+from sizebook.lab.planning import Session
+from sizebook.model.claim import ClaimOutcome
+from sizebook.model.design import Treatment
+from sizebook.model.records import Scalar
+from sizebook.store import Project
+from sizebook.store.bundles import RECORD
+from sizebook.store.rounds import PAGES, find_rounds, newest_packs, open_published
+
+
+@dataclass(frozen=True)
+class Need:
+    """A claim that more measuring should decide."""
+
+    claim_id: str
+    chapter: str
+    starts: frozenset[Start]
+    odds: float
+    """Probability that it is decided once all of them are measured."""
+
+
+def find_needs(project: Project, planned: Sequence[PlannedChapter]) -> list[Need]:
+    """Return what is needed for each claim that planned sessions should decide.
+
+    A chapter's own page tells how its claims stand, else the newest published one. A claim needs
+    the starts of those experiments whose trials it was decided by, as far as they have a treatment
+    that it compares. Raises UserError for a page that cannot be read.
+    """
+    sessions = every_start(planned)
+    packs = newest_packs(find_rounds(project))
+    published = open_published(project) if packs else None
+    needs: list[Need] = []
+    for each in planned:
+        chapter = each.chapter.id
+        own = project.chapters / f"{chapter}.ipynb"
+        if (project.runs / chapter).is_dir() and _is_measured(own):
+            page, bundles = own, project.runs
+        elif published is not None and chapter in packs:
+            page, bundles = published / PAGES / own.name, published
+        else:
+            continue
+        for record in read_records(page).values():
+            if record.kind == "claim":
+                outcome = ClaimOutcome.from_record(record.fields["claim"])
+                needs += _need(outcome, chapter, record, _Trials(bundles), sessions)
+    return needs
+
+
+def _need(
+    outcome: ClaimOutcome,
+    chapter: str,
+    record: PublishedResult,
+    trials: _Trials,
+    sessions: Mapping[Start, Session],
+) -> Iterator[Need]:
+    prospect = foresee(outcome)
+    if prospect is None:
+        return
+    names = [source["bundle"] for source in record.evidence["sources"]]
+    sides = [side for pair in outcome.comparisons for side in (pair.left, pair.right) if side]
+    experiments = trials.experiments(names, chapter)
+    starts = {
+        start
+        for start, session in sessions.items()
+        if (start.chapter, session.experiment) in experiments
+        and session.replicate < prospect.blocks
+        and any(_fits(spec.treatment, side) for spec in session.trials for side in sides)
+    }
+    if starts:
+        yield Need(outcome.claim_id, chapter, frozenset(starts), prospect.odds)
+
+
+class _Trials:
+    """The trials of a folder, looked up by the names of their bundles.
+
+    Thousands are asked for one thing, so their records are not checked here as a bundle is that
+    counts: they say at most what had better be measured first.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def experiments(self, names: Iterable[str], chapter: str) -> set[tuple[str, str]]:
+        """Return chapter and experiment of each of these bundles that is there."""
+        found = set()
+        for name in names:
+            for place in (self._folder / chapter, *self._others(name)):
+                try:
+                    trial = json.loads((place / name / RECORD).read_bytes())["trial"]
+                except (OSError, ValueError, LookupError, TypeError):
+                    continue
+                found.add((str(trial["chapter"]), str(trial["experiment"])))
+                break
+        return found
+
+    def _others(self, name: str) -> Iterator[Path]:
+        for place in self._folder.iterdir():
+            if (place / name).is_dir():
+                yield place
+
+
+def _is_measured(page: Path) -> bool:
+    """Return whether a page of the book was made from a measurement of this machine."""
+    try:
+        recorded: Any = json.loads(page.read_bytes())["metadata"][STAMP]["parameters"]
+        return bool(recorded["source"] == MEASURE)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _fits(treatment: Treatment, side: Mapping[str, Scalar]) -> bool:
+    """Return whether a treatment has every level of a comparison's side that it knows."""
+    return all(side.get(name, level) == level for name, level in treatment.items())

@@ -1,0 +1,90 @@
+"""All chapters planned for a budget: what could be measured, in the order of its worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sizebook.book.chapters import Chapter, find_chapters
+from sizebook.book.planning import PlannedChapter, plan_chapter
+from sizebook.book.published.choosing import measures
+from sizebook.budget.choosing import Step, choose_steps
+from sizebook.budget.needs import find_needs
+from sizebook.budget.odds import MOST_BLOCKS
+from sizebook.budget.starts import begun_starts
+from sizebook.lab.profiles import Profile, get_profile
+from sizebook.store import Project
+
+
+@dataclass(frozen=True)
+class BudgetPlan:
+    """What could be measured of the whole book."""
+
+    profile: Profile
+    planned: tuple[PlannedChapter, ...]
+    """Every chapter that measures, in the order of the book."""
+    steps: tuple[Step, ...]
+
+    @property
+    def notes(self) -> dict[str, Mapping[str, str]]:
+        """What the trials of each chapter are to tell of what this machine lacks."""
+        return {each.chapter.id: each.notes for each in self.planned}
+
+    def within(self, seconds: float) -> list[Step]:
+        """Return the steps that are done in so many seconds, each that does not fit passed over."""
+        chosen = []
+        for step in self.steps:
+            if step.seconds <= seconds:
+                chosen.append(step)
+                seconds -= step.seconds
+        return chosen
+
+    def pages(self) -> list[tuple[Chapter, dict[str, Any]]]:
+        """Return the chapters of which something is on disk, each with the parameters of its page.
+
+        As far as this plan knew: it is made anew after measuring.
+        """
+        return [
+            (each.chapter, self._parameters(each))
+            for each in self.planned
+            if each.missing_trials < each.trials
+        ]
+
+    def _parameters(self, each: PlannedChapter) -> dict[str, Any]:
+        """Return the parameters of a page that shows all blocks that were begun."""
+        begun = begun_starts([each])
+        most = max((session.replicate + 1 for session in begun.values()), default=0)
+        given: dict[str, Any] = {"profile": self.profile.name, "source": "measure"}
+        return given | ({"replicates": most} if most > self.profile.replicates else {})
+
+
+def plan_budget(project: Project, profile: str, *, tries: bool = False) -> BudgetPlan:
+    """Return a plan of all chapters with as many blocks as a claim may need.
+
+    ``tries`` as for ``plan_chapter``. Raises UsageError for an unknown profile, UserError for a
+    page that cannot be read.
+    """
+    known = get_profile(profile)
+    blocks = max(MOST_BLOCKS, known.replicates) if known.publishable else known.replicates
+    planned = tuple(
+        plan_chapter(each, _planning(each, profile, blocks), tries=tries)
+        for each in find_chapters(project.root)
+        if measures(each)
+    )
+    return BudgetPlan(known, planned, tuple(choose_steps(planned, find_needs(project, planned))))
+
+
+def _planning(chapter: Chapter, profile: str, blocks: int) -> dict[str, Any]:
+    given: dict[str, Any] = {"profile": profile, "source": "measure"}
+    has_blocks = any(parameter.name == "replicates" for parameter in chapter.parameters)
+    return given | ({"replicates": blocks} if has_blocks else {})
+
+
+def minutes_by_chapter(steps: Sequence[Step]) -> dict[str, float]:
+    """Return the minutes that steps take of each chapter, in the order in which they begin."""
+    found: dict[str, float] = {}
+    for step in steps:
+        for chapter, session in step.sessions:
+            found[chapter] = found.get(chapter, 0.0) + session.planned_s() / 60
+    return found
