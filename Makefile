@@ -3,6 +3,9 @@
 .PHONY: help setup book test quick lab chapter build pdf audit publish doctor bench clean lint
 
 PROFILE ?= quick
+# Time until the book is ready: minutes, hours such as 8h, or none. The smoke profile has no limit.
+BUDGET ?= 60
+BEGAN := $(shell date +%s)
 # FROM=published takes what came with the book: no Java, no database, nothing is measured.
 FROM ?=
 # Targets that measure and test nothing are set up as for FROM=published.
@@ -24,9 +27,13 @@ help:  ## list the targets
 setup:  ## install what is missing: Python packages by hash, the stack's build, Debian packages
 	@VENV=$(VENV) PEERS=$(filter bench,$(MAKECMDGOALS)) FROM=$(SETUP_FROM) CHAPTER=$(CHAPTER) bash env/setup.sh
 
-book: setup  ## measure every chapter (PROFILE=smoke|quick|full; FROM=published: none) and build
+book: setup  ## measure what decides most in BUDGET=60 minutes (8h, none; FROM=published: 0), build
+ifneq (,$(FROM)$(filter smoke,$(PROFILE))$(filter none,$(BUDGET)))
 	@$(SIZEBOOK) run --profile $(PROFILE) --source $(SOURCE) $(ARGS)
 	@$(SIZEBOOK) build $(if $(FROM),--fill)
+else
+	@$(SIZEBOOK) book --profile $(PROFILE) --budget "$(BUDGET)" --since $(BEGAN) $(ARGS)
+endif
 
 chapter: setup  ## measure one chapter and build: make chapter CHAPTER=odata-rest PROFILE=quick
 	@$(SIZEBOOK) run $(or $(CHAPTER),$(error name the chapter: make chapter CHAPTER=odata-rest)) \

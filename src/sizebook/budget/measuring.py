@@ -13,7 +13,7 @@ from sizebook.lab.bench import Bench, opened_bench
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import first_sessions
 from sizebook.lab.measurement_cache import Archive
-from sizebook.lab.planning import Session, planned_s
+from sizebook.lab.planning import Session
 from sizebook.lab.profiles import Profile
 from sizebook.lab.progress import Progress
 from sizebook.stack import has_stack
@@ -23,6 +23,8 @@ from sizebook.store.lock import need_alone
 Notes = Mapping[str, Mapping[str, str]]
 """Chapter to what each of its trials tells of what this machine lacks."""
 Say = Callable[[str], None]
+Show = Callable[[str, int, int], None]
+"""Shows how far a session is: a line, trials done, trials in all."""
 
 
 @dataclass
@@ -69,6 +71,7 @@ def measure_steps(
     notes: Notes,
     deadline: Deadline,
     say: Say,
+    show: Show | None = None,
 ) -> Spent:
     """Measure steps in their order as long as they fit, and return what was done.
 
@@ -82,9 +85,15 @@ def measure_steps(
         if profile.publishable:
             need_alone(bench.alone, "a profile that counts")
         own = dict(bench.notes)
+
+        def run(chapter: str, session: Session) -> None:
+            bench.notes = {**own, **notes.get(chapter, {})}
+            _run(bench, chapter, session, spent, show)
+
         first = first_sessions(profile)
         if not bench.ceilings and has_stack(project):
-            _run(bench, [(CALIBRATION, one) for one in first], spent, project)
+            for one in first:
+                run(CALIBRATION, one)
             bench.learn_ceilings()
             spent.chapters.discard(CALIBRATION)  # the least of it makes no page
         for number, step in enumerate(steps, start=1):
@@ -93,14 +102,13 @@ def measure_steps(
                 continue
             say(_words(step, number, len(steps), spent, deadline))
             for chapter, session in step.sessions:
-                bench.notes = {**own, **notes.get(chapter, {})}
-                _run(bench, [(chapter, session)], spent, project)
+                run(chapter, session)
             spent.steps += 1
             spent.decisions += step.decisions
-        for again in _interfered(project, profile, steps, spent):
-            if planned_s([again[1]]) * spent.stretch <= deadline.measuring_s(len(spent.chapters)):
-                bench.notes = {**own, **notes.get(again[0], {})}
-                _run(bench, [again], spent, project)
+        for chapter, session in _interfered(project, profile, steps, spent):
+            left_s = deadline.measuring_s(len(spent.chapters))
+            if session.planned_s() * spent.stretch <= left_s:
+                run(chapter, session)
     return spent
 
 
@@ -116,19 +124,16 @@ def _counted(spent: Spent) -> Iterator[None]:
         spent.wall_s = time.monotonic() - began
 
 
-def _run(
-    bench: Bench, sessions: Sequence[tuple[str, Session]], spent: Spent, project: Project
-) -> None:
-    for chapter, session in sessions:
-        progress = Progress(chapter, len(session.trials), session.planned_s())
-        began = time.monotonic()
-        spent.chapters.add(chapter)
-        try:
-            spent.trials += len(bench.run(session, project.runs / chapter, progress))
-        finally:
-            spent.done_s += time.monotonic() - began
-            spent.planned_s += session.planned_s()
-            spent.phases_s += progress.pace.phases_s
+def _run(bench: Bench, chapter: str, session: Session, spent: Spent, show: Show | None) -> None:
+    progress = Progress(chapter, len(session.trials), session.planned_s(), display=show)
+    began = time.monotonic()
+    spent.chapters.add(chapter)
+    try:
+        spent.trials += len(bench.run(session, bench.project.runs / chapter, progress))
+    finally:
+        spent.done_s += time.monotonic() - began
+        spent.planned_s += session.planned_s()
+        spent.phases_s += progress.pace.phases_s
 
 
 def _interfered(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sizebook.cli.build import bring_lacking
+from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import say
-from sizebook.cli.run import summary
+from sizebook.cli.run import Line, summary
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ def book(
         "60", help="Time until the book is ready: minutes, hours such as 8h, or none."
     ),
     profile: str = typer.Option("quick", help="quick or full; smoke for a trial run."),
+    inventory: Path = INVENTORY,
     since: float = typer.Option(
         0.0, help="When the time began, in seconds since 1970; 0: now. For the Makefile."
     ),
@@ -46,6 +50,7 @@ def book(
     from sizebook.budget.planning import plan_budget
 
     seconds = parse_budget(budget)
+    use_inventory(inventory)
     project = find_project()
     deadline = Deadline(time.monotonic() + seconds - (time.time() - since if since else 0.0))
     bring_lacking(project)
@@ -63,10 +68,18 @@ def book(
 def _measure(project: Project, plan: BudgetPlan, deadline: Deadline) -> Spent:
     from sizebook.budget.measuring import measure_steps
 
+    line = Line()
+
     def tell(words: str) -> None:
+        line.close()
         say(words, aside=True)
 
-    return measure_steps(project, plan.profile, plan.steps, plan.notes, deadline, tell)
+    show = line.show if sys.stderr.isatty() else _nothing
+    return measure_steps(project, plan.profile, plan.steps, plan.notes, deadline, tell, show)
+
+
+def _nothing(_words: str, _done: int, _total: int) -> None:
+    """Show nothing: in a log the steps are enough."""
 
 
 def _make_pages(project: Project, pages: Sequence[tuple[Chapter, Mapping[str, Any]]]) -> int:

@@ -59,7 +59,7 @@ def run(
     bring = bring_page if source == SOURCE else run_chapter
 
     def take(one: tuple[Chapter, Mapping[str, Any]]) -> tuple[RunOutcome, str]:
-        shown = _Line()
+        shown = Line()
         outcome = bring(project.root, *one, force=force, on_progress=shown.update)
         shown.close()
         return outcome, shown.pace
@@ -115,7 +115,7 @@ def _in_turn(
         pool.shutdown(cancel_futures=True)
 
 
-class _Line:
+class Line:
     """Progress in one line of a terminal; in a log, a line a quarter of the way."""
 
     def __init__(self) -> None:
@@ -137,13 +137,19 @@ class _Line:
             label = FAILED.rstrip(": ") if label in self._told else label
             self._told.add(line.label)
         left = "" if line.left_s is None else f", {_minutes(line.left_s)} left"
-        text = show_plainly(f"{line.chapter}: {line.done}/{line.total} trials{left}; {label}")
+        self.show(
+            f"{line.chapter}: {line.done}/{line.total} trials{left}; {label}", line.done, line.total
+        )
+
+    def show(self, words: str, done: int, total: int) -> None:
+        """Show one line, in a log only a quarter of the ``total`` after the last."""
+        text = show_plainly(words)
         if self._console.is_terminal:
             width = max(20, self._console.width - 1)
             print(f"\r{text[:width]:<{width}}", end="", file=sys.stderr, flush=True)
-            self._shown = line.done
-        elif line.total and line.done * 4 // line.total != self._shown:
-            self._shown = line.done * 4 // line.total
+            self._shown = done
+        elif total and done * 4 // total != self._shown:
+            self._shown = done * 4 // total
             say(text, aside=True)
 
     def close(self) -> None:

@@ -51,7 +51,9 @@ class Progress:
         trials: int,
         planned_s: float,
         clock: Callable[[], float] = time.monotonic,
+        display: Callable[[str, int, int], None] | None = None,
     ) -> None:
+        """Begin to count; ``display`` shows a line with the trials done, and those in all."""
         self._chapter = chapter
         self._trials = trials
         self._planned_s = planned_s
@@ -60,7 +62,7 @@ class Progress:
         self._done = 0
         self._clock = clock
         self._began = clock()
-        self._display = _notebook_display()
+        self._display = display or _notebook_display()
 
     @property
     def left_s(self) -> float:

@@ -168,6 +168,18 @@ def search_sessions(
     return tuple(sessions)
 
 
+_ENDS: dict[str, type] = {
+    "replicate": int,
+    "criterion": str,
+    "last_pass": float,
+    "first_fail": float,
+    "trials": int,
+    "fail_verdict": str,
+    "settled": bool,
+}
+"""Columns of a boundary, after those of the factors."""
+
+
 def visited(search: Search, trials: Sequence[Trial]) -> Design:
     """Return the design that the trials of a search turned out to be."""
     levels = {trial.treatment[search.variable] for trial in trials}
@@ -183,6 +195,7 @@ def boundaries(search: Search, trials: Sequence[Trial]) -> pl.DataFrame:
     (levels; null where all failed, or none did), ``trials``, ``fail_verdict`` (the worst verdict
     of the trials at ``first_fail``: ``generator-bound`` there means that the generator and not
     the server gave way) and ``settled`` (false: the search gave up before the boundary was sure).
+    They are there without any trial, too.
     """
     groups: dict[tuple[Scalar, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -203,7 +216,8 @@ def boundaries(search: Search, trials: Sequence[Trial]) -> pl.DataFrame:
                 | {"fail_verdict": min((t.verdict for t in failing), key=str, default=None)}
                 | {"settled": _is_settled(search, seen)}
             )
-    return pl.DataFrame(rows)
+    types = {factor.name: type(factor.levels[0]) for factor in search.factors} | _ENDS
+    return pl.DataFrame(rows, schema=None if rows else types)
 
 
 def _levels(search: Search, end: Boundary) -> dict[str, float | None]:
