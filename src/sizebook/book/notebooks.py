@@ -31,6 +31,9 @@ State = Literal["ran", "up to date", "published", "not published", "failed"]
 STAMP = "sizebook_run"
 """Where the metadata of an executed notebook say how it was made."""
 
+SO_FAR = "so_far"
+"""In the stamp of a page of what was measured so far: its designs may lack trials."""
+
 MEASURE = "measure"
 """The source of trials that are measured here."""
 
@@ -249,6 +252,7 @@ def stamp_page(
         "parameters": {**defaults, **parameters},
         "commit": find_commit(root),
         "harness": sizebook.__version__,
+        **({SO_FAR: True} if so_far else {}),
     }
     nbformat.write(node, notebook)  # type: ignore[no-untyped-call, unused-ignore]
 

@@ -13,6 +13,7 @@ from sizebook.budget.choosing import Step, choose_steps
 from sizebook.budget.needs import find_needs
 from sizebook.budget.odds import MOST_BLOCKS
 from sizebook.budget.starts import begun_starts
+from sizebook.lab import calibration
 from sizebook.lab.profiles import Profile, get_profile
 from sizebook.store import Project
 
@@ -43,13 +44,18 @@ class BudgetPlan:
     def pages(self) -> list[tuple[Chapter, dict[str, Any]]]:
         """Return the chapters of which something is on disk, each with the parameters of its page.
 
-        As far as this plan knew: it is made anew after measuring.
+        As far as this plan knew: it is made anew after measuring. The calibration has a page once
+        it is whole: by it all others tell noise, the published ones by theirs.
         """
         return [
             (each.chapter, self._parameters(each))
             for each in self.planned
             if each.missing_trials < each.trials
+            and not (each.chapter.id == calibration.CHAPTER and self._lacks_block(each))
         ]
+
+    def _lacks_block(self, each: PlannedChapter) -> bool:
+        return any(session.replicate < self.profile.replicates for session in each.missing)
 
     def _parameters(self, each: PlannedChapter) -> dict[str, Any]:
         """Return the parameters of a page that shows all blocks that were begun."""

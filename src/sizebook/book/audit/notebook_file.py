@@ -13,7 +13,7 @@ from typing import Any
 from sizebook.book.audit.contents import WrongResult, first_difference
 from sizebook.book.audit.outputs import Output, read_notebook, source_of, tags_of
 from sizebook.book.chapters import Chapter
-from sizebook.book.notebooks import INJECTED, STAMP, hash_cells
+from sizebook.book.notebooks import INJECTED, SO_FAR, STAMP, hash_cells
 from sizebook.report.chart import MIME
 from sizebook.report.showing import METADATA_KEY
 
@@ -37,7 +37,7 @@ _LANGUAGE = {
 }
 """What a kernel of Python says of its language, without its version."""
 _VERSION = re.compile(r"3(\.\d{1,3}){1,2}[a-z0-9.+]{0,12}")
-_STAMPED = {"stamp", "template", "template_sha256", "parameters", "commit", "harness"}
+_STAMPED = {"stamp", "template", "template_sha256", "parameters", "commit", "harness", SO_FAR}
 _CODE = {"cell_type", "id", "metadata", "source", "outputs", "execution_count"}
 _INJECTED_METADATA = {"tags": [INJECTED, "hide-input"]}
 _SHORT = 60

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sizebook.book.audit.findings import AuditReport
-from sizebook.book.notebooks import STAMP
+from sizebook.book.notebooks import SO_FAR, STAMP
 from sizebook.book.processes import map_shared
 from sizebook.book.published.choosing import LEAST_REPLICATES
 from sizebook.book.published.privacy import find_private
@@ -107,9 +107,14 @@ def look_into(published: Published) -> list[WrongPack]:
 
 def _misstated(published: Published, files: Mapping[str, bytes]) -> Iterator[WrongPack]:
     chapter = published.pack.chapter
-    for name, said, follows in misstated(
-        published.pack, files, _run_of(files.get(f"{PAGES}/{chapter}.ipynb", b""))
-    ):
+    run = _run_of(files.get(f"{PAGES}/{chapter}.ipynb", b""))
+    if SO_FAR in run:
+        yield WrongPack(
+            "AU707-index", f"{published.round.name}/{ROUND}",
+            f"the page of {chapter} shows what was measured so far",
+            "a page of a part of its designs", "a page of a whole measurement",
+        )  # fmt: skip
+    for name, said, follows in misstated(published.pack, files, run):
         yield WrongPack(
             "AU707-index", f"{published.round.name}/{ROUND}",
             f"{name} of {chapter} is {said}, its pack's trials and page say {follows}",

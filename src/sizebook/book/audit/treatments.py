@@ -12,6 +12,7 @@ from pathlib import Path
 from sizebook.book.audit.bundles import AuditedBundle
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, parameters_of
+from sizebook.book.notebooks import SO_FAR
 from sizebook.lab.design_notes import NOTES, MissingTrial, Note, OtherSpec, read_notes
 from sizebook.lab.placement import AS_PLACED, placed_as
 from sizebook.model.bundle import USABLE_MEMORY_MIB
@@ -112,10 +113,11 @@ def _report_missing(
     ]
     more = f" and {len(listed) - _MOST_LISTED} more" if len(listed) > _MOST_LISTED else ""
     whole = all(note.whole for note in notes)
+    told = whole or page.run.get(SO_FAR) is True
     report.add(
         "AU309-missing-treatment", f"{page.file.name}:{experiment}",
         f"no trial of {'; '.join(listed[:_MOST_LISTED])}{more}",
         found="no trial" if whole else f"{len(notes)} trials fewer",
         expected="the trials of the design with the page's parameters",
-        spoils=[page.item], severity="warning" if whole else "error",
+        spoils=[page.item], severity="warning" if told else "error",
     )  # fmt: skip

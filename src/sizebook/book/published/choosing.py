@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sizebook.book.audit.outputs import ExecutedPage, cited_by, read_cells, read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.chapters import Chapter
-from sizebook.book.notebooks import hash_cells
+from sizebook.book.notebooks import SO_FAR, hash_cells
 from sizebook.book.published.stated import fewest_replicates
 from sizebook.lab import calibration
 from sizebook.lab.profiles import PROFILES
@@ -64,6 +64,12 @@ def choose(project: Project, chapter: Chapter, replicates: int = LEAST_REPLICATE
             found=f"{chapter.id} made from {str(recorded.get('source'))[:60]!r}",
             expected="a chapter that was measured here",
             next_step=f"sizebook run {shlex.quote(chapter.id)}",
+        )
+    if SO_FAR in page.run:
+        raise UsageError(
+            found=f"a page of {chapter.id} that shows what was measured so far",
+            expected="a chapter whose designs were measured as a whole",
+            next_step=f"sizebook run {shlex.quote(chapter.id)}: what is missing is measured",
         )
     profile = PROFILES.get(str(recorded.get("profile")))
     if profile is None or not profile.publishable:
