@@ -233,8 +233,8 @@ PAGE_RULES: tuple[AuditRule, ...] = (
         "Every treatment of a page's design has its trials",
         "Each treatment that the template makes of the page's parameters has a trial in each block "
         "that is due, and searches ended by themselves. A warning where nothing of a design is "
-        "there: its page says then that it was not run. So it is for a page of what was measured so far "
-        "within a budget, which is never published.",
+        "there: its page says then that it was not run. So it is for a page of what was measured "
+        "so far within a budget, which is never published.",
         "Get the missing bundles, or run the chapter: what is missing is measured.",
     ),
 )
