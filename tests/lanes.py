@@ -17,7 +17,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).parent
-ALONE = ("test_kill.py", "test_machines.py", "test_new.py", "test_trouble.py")
+ALONE = ("test_budget.py", "test_kill.py", "test_machines.py", "test_new.py", "test_trouble.py")
 """Modules of ``smoke`` with a copy of the project each."""
 FIRST = (
     "smoke",

@@ -11,7 +11,7 @@ from sizebook.book import notebooks
 from sizebook.book.failures import Failures, find_failures
 from sizebook.book.notebooks import ProgressLine, RunOutcome
 from sizebook.cli.main import app
-from sizebook.cli.run import Line
+from sizebook.cli.run import ProgressShown
 
 
 def test_the_trials_that_a_page_shows_are_counted(tmp_path):
@@ -74,7 +74,7 @@ def test_where_nothing_was_published_taking_it_fails(tmp_path, monkeypatch):
 
 def test_progress_tells_a_reason_once(capsys):
     """Three trials that fail alike are three steps and one message."""
-    line = Line()
+    line = ProgressShown()
     for done in (1, 2, 3):
         line.update(ProgressLine(0.0, "c", done, 3, "failed: no module named x", 1.0))
     said = capsys.readouterr().err

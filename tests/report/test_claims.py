@@ -228,6 +228,41 @@ def test_no_doubted_trial_counts_where_valid_ones_are_enough() -> None:
     assert (found.n, found.note) == (3, "")
 
 
+def test_what_is_left_out_must_not_decide() -> None:
+    """A verdict that every completed trial does not give is none, and the reason names both."""
+    blocks = {"a": [1.0, 1.02, 0.99, 1.0, 1.01], "b": [1.5, 1.52, 1.49, 0.4, 0.5]}
+    frame = rows(**blocks).with_columns(
+        verdict=pl.when(pl.col("bundle").is_in(["b-3", "b-4"]))
+        .then(pl.lit("no steady state"))
+        .otherwise("verdict")
+    )
+    found = decide(frame)
+    assert (found.verdict, found.n, found.p) == ("undetermined", 3, None)
+    assert found.effect == pytest.approx(1.5, abs=0.01)
+    assert found.reason.startswith("confirmed by the trials that count (")
+    assert "; undetermined with every completed trial (" in found.reason
+    for verdict in ("failed", "stale"):  # those say nothing, whoever counts them
+        gone = frame.with_columns(verdict=pl.col("verdict").replace("no steady state", verdict))
+        assert decide(gone).verdict == "confirmed"
+    like_them = rows(**{**blocks, "b": [1.5, 1.52, 1.49, 1.4, 1.6]}).with_columns(frame["verdict"])
+    assert decide(like_them).verdict == "confirmed"
+
+
+def test_an_event_that_was_left_out_must_not_decide_either() -> None:
+    """Five valid blocks show it, a doubted sixth does not."""
+    frame = pl.concat([rows(a=[1.0] * 5), rows("noisy", a=[1.0] * 5 + [0.0])[5:]])
+    trials = trials_of(frame, failing=["SB602-jit"])
+    claim = own_claim("kept", "It is kept.", "level")
+
+    def decided(frame: pl.DataFrame) -> ClaimOutcome:
+        side = [{"name": "a"}]
+        return decide_event_claim(claim, frame, "ok", side, chapter="alpha", trials=trials).outcome
+
+    assert decided(frame).verdict == "undetermined"
+    assert "neither in all nor in none" in decided(frame).reason
+    assert decided(frame.with_columns(ok=pl.lit(value=True))).verdict == "confirmed"
+
+
 def test_events_say_which_trials_are_doubted_too() -> None:
     """A valid trial needs no words, one that is doubted otherwise does."""
     frame = pl.concat([rows(a=[1.0] * 3), rows("noisy", b=[1.0, 1.0])]).rename({"ok": "limit_kept"})

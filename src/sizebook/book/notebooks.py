@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tempfile
@@ -146,6 +147,15 @@ def is_up_to_date(
     except (OSError, ValueError, KeyError):
         return False
     return bool(stamp == make_stamp(root, chapter, parameters, so_far=so_far))
+
+
+@functools.lru_cache(maxsize=64)
+def is_so_far(page: Path) -> bool:
+    """Return whether an executed notebook shows what was measured so far, as of the first call."""
+    try:
+        return SO_FAR in json.loads(page.read_bytes())["metadata"][STAMP]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def hash_cells(cells: Iterable[Mapping[str, Any]]) -> str:

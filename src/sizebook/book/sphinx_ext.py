@@ -32,6 +32,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import sizebook
 from sizebook.book.cited import number_anchor
+from sizebook.book.notebooks import is_so_far
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.site import is_unmeasured
 from sizebook.book.sphinx_beside import add_beside
@@ -81,6 +82,8 @@ def find_record(
     except UserError as error:
         _warn(env, "record", str(error), location)
         return None
+    if record is None and is_so_far(notebook):
+        return None
     if record is None or record.kind != kind:
         _warn(env, "missing", f"no {kind} {key!r} in {docname}.ipynb", location)
         return None
@@ -89,7 +92,8 @@ def find_record(
 
 def _absent(env: BuildEnvironment, target: str, kind: str) -> str:
     """Give the words for a result that is not there."""
-    if is_unmeasured(Path(env.srcdir), target.partition("#")[0]):
+    docname = target.partition("#")[0]
+    if is_unmeasured(Path(env.srcdir), docname) or is_so_far(Path(env.srcdir) / f"{docname}.ipynb"):
         return "(not measured)"
     return f"[missing {kind}{target}]"
 

@@ -11,6 +11,8 @@ from sizebook.budget.needs import Need
 from sizebook.budget.starts import Start, missing_starts
 from sizebook.lab.planning import Session
 
+BEYOND_S = 12.0
+"""What a session takes beyond its plan: to start, to stop, and to write its bundles on two CPUs."""
 FIRST_ANSWER = 1.0
 """What a chapter's first answer of this machine counts beside a decision."""
 
@@ -27,7 +29,7 @@ class Step:
     @property
     def seconds(self) -> float:
         """Wall time that it should take."""
-        return sum(session.planned_s() for _, session in self.sessions)
+        return sum(session.planned_s() + BEYOND_S for _, session in self.sessions)
 
     @property
     def chapters(self) -> frozenset[str]:
@@ -45,7 +47,7 @@ def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> li
     """
     missing = missing_starts(planned)
     place = {start: 1 << number for number, start in enumerate(missing)}
-    seconds = [session.planned_s() for session in missing.values()]
+    seconds = [session.planned_s() + BEYOND_S for session in missing.values()]
     left = {need: sum(place.get(start, 0) for start in need.starts) for need in needs}
     left = {need: bits for need, bits in left.items() if bits}
     unseen = {each.chapter.id for each in planned if len(each.missing) == len(each.sessions)}

@@ -7,15 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sizebook.budget.choosing import Step
+from sizebook.budget.choosing import BEYOND_S, Step
 from sizebook.budget.minutes import Deadline
 from sizebook.lab.bench import Bench, opened_bench
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
 from sizebook.lab.calibration import first_sessions
 from sizebook.lab.measurement_cache import Archive
-from sizebook.lab.planning import Session
+from sizebook.lab.planning import Session, planned_s
 from sizebook.lab.profiles import Profile
 from sizebook.lab.progress import Progress
+from sizebook.model.errors import HostLacksError
 from sizebook.stack import has_stack
 from sizebook.store import Project
 from sizebook.store.lock import need_alone
@@ -33,6 +34,8 @@ class Spent:
 
     chapters: set[str] = field(default_factory=set)
     """Those that have new trials."""
+    left_out: set[str] = field(default_factory=set)
+    """Those for which this machine lacks something."""
     steps: int = 0
     """Steps done, each to its end."""
     decisions: float = 0.0
@@ -44,8 +47,9 @@ class Spent:
     """Part of it that the designs prescribe as load."""
     interrupted: bool = False
     """Whether Ctrl-C ended it."""
-    planned_s: float = 0.0
-    done_s: float = 0.0
+    beyond_s: float = 0.0
+    """What the sessions took beyond their plans."""
+    sessions: int = 0
 
     @property
     def words(self) -> str:
@@ -58,10 +62,13 @@ class Spent:
             "expected of it"
         )
 
-    @property
-    def stretch(self) -> float:
-        """How long sessions took beside their plans; 1 before a minute of them was measured."""
-        return self.done_s / self.planned_s if self.planned_s > 60 else 1.0
+    def needs_s(self, sessions: Sequence[Session]) -> float:
+        """Return how long sessions should take, by how much longer those before them took.
+
+        What comes on top is starting and stopping, which does not depend on a session's length.
+        """
+        each = self.beyond_s / self.sessions if self.sessions else BEYOND_S
+        return planned_s(sessions) + max(0.0, each) * len(sessions)
 
 
 def measure_steps(
@@ -77,8 +84,8 @@ def measure_steps(
 
     A step that does not fit into the time that is left, with the pages that must be made after it,
     is passed over for the next that does. What the machine interfered with is measured again where
-    time is left. Ctrl-C ends it: what is whole is kept. Raises MeasurementLockedError and
-    HostLacksError as ``lab.measuring.measure`` does.
+    time is left. Where this machine lacks something for a chapter, that is left out. Ctrl-C ends
+    it: what is whole is kept. Raises MeasurementLockedError if another measurement runs.
     """
     spent = Spent()
     with _counted(spent), opened_bench(project, "the book") as bench:
@@ -98,16 +105,23 @@ def measure_steps(
             spent.chapters.discard(CALIBRATION)  # the least of it makes no page
         for number, step in enumerate(steps, start=1):
             pages = len(spent.chapters | step.chapters)
-            if step.seconds * spent.stretch > deadline.measuring_s(pages):
+            needed_s = spent.needs_s([session for _, session in step.sessions])
+            late = needed_s > deadline.measuring_s(pages)
+            if late or step.chapters & spent.left_out:
                 continue
             say(_words(step, number, len(steps), spent, deadline))
             for chapter, session in step.sessions:
-                run(chapter, session)
-            spent.steps += 1
-            spent.decisions += step.decisions
+                try:
+                    run(chapter, session)
+                except HostLacksError as error:  # of one chapter, and the others make a book
+                    say(f"{chapter}: left out: {error}")
+                    spent.left_out.add(chapter)
+                    break
+            else:
+                spent.steps += 1
+                spent.decisions += step.decisions
         for chapter, session in _interfered(project, profile, steps, spent):
-            left_s = deadline.measuring_s(len(spent.chapters))
-            if session.planned_s() * spent.stretch <= left_s:
+            if spent.needs_s([session]) <= deadline.measuring_s(len(spent.chapters)):
                 run(chapter, session)
     return spent
 
@@ -131,8 +145,8 @@ def _run(bench: Bench, chapter: str, session: Session, spent: Spent, show: Show 
     try:
         spent.trials += len(bench.run(session, bench.project.runs / chapter, progress))
     finally:
-        spent.done_s += time.monotonic() - began
-        spent.planned_s += session.planned_s()
+        spent.beyond_s += time.monotonic() - began - session.planned_s()
+        spent.sessions += 1
         spent.phases_s += progress.pace.phases_s
 
 

@@ -12,7 +12,7 @@ from sizebook.model.errors import UsageError
 
 UNLIMITED = "none"
 _GIVEN = re.compile(r"(\d+(?:\.\d+)?)\s*(m|min|h)?")
-PAGE_S = 60.0
+PAGE_S = 45.0
 """What the page of a chapter takes, two being made at a time; and the site."""
 _SITE_S = 90.0
 

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sizebook.book.notebooks import MEASURE, STAMP
 from sizebook.book.planning import PlannedChapter
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.budget.odds import foresee
@@ -47,7 +45,7 @@ def find_needs(project: Project, planned: Sequence[PlannedChapter]) -> list[Need
     for each in planned:
         chapter = each.chapter.id
         own = project.chapters / f"{chapter}.ipynb"
-        if (project.runs / chapter).is_dir() and _is_measured(own):
+        if _is_of(own, project.runs / chapter):
             page, bundles = own, project.runs
         elif published is not None and chapter in packs:
             page, bundles = published / PAGES / own.name, published
@@ -113,13 +111,13 @@ class _Trials:
                 yield place
 
 
-def _is_measured(page: Path) -> bool:
-    """Return whether a page of the book was made from a measurement of this machine."""
-    try:
-        recorded: Any = json.loads(page.read_bytes())["metadata"][STAMP]["parameters"]
-        return bool(recorded["source"] == MEASURE)
-    except (OSError, ValueError, LookupError, TypeError):
+def _is_of(page: Path, runs: Path) -> bool:
+    """Return whether a page of the book shows trials of these; a published one shows others."""
+    if not page.is_file() or not runs.is_dir():
         return False
+    records = read_records(page).values()
+    cited = {source["bundle"] for each in records for source in each.evidence["sources"]}
+    return any((runs / name).is_dir() for name in cited)
 
 
 def _fits(treatment: Treatment, side: Mapping[str, Scalar]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sizebook.book.chapters import Chapter, find_chapters
+from sizebook.book.chapters import Chapter, find_chapters, get_chapter
 from sizebook.book.planning import PlannedChapter, plan_chapter
 from sizebook.book.published.choosing import measures
 from sizebook.budget.choosing import Step, choose_steps
@@ -15,6 +15,7 @@ from sizebook.budget.odds import MOST_BLOCKS
 from sizebook.budget.starts import begun_starts
 from sizebook.lab import calibration
 from sizebook.lab.profiles import Profile, get_profile
+from sizebook.model.errors import UserError
 from sizebook.store import Project
 
 
@@ -26,6 +27,8 @@ class BudgetPlan:
     planned: tuple[PlannedChapter, ...]
     """Every chapter that measures, in the order of the book."""
     steps: tuple[Step, ...]
+    left_out: Mapping[str, str]
+    """Chapters that cannot be planned on this machine, with the reason."""
 
     @property
     def notes(self) -> dict[str, Mapping[str, str]]:
@@ -65,32 +68,29 @@ class BudgetPlan:
         return given | ({"replicates": most} if most > self.profile.replicates else {})
 
 
-def plan_budget(project: Project, profile: str, *, tries: bool = False) -> BudgetPlan:
-    """Return a plan of all chapters with as many blocks as a claim may need.
+def plan_budget(
+    project: Project, profile: str, chapters: Sequence[str] = (), *, tries: bool = False
+) -> BudgetPlan:
+    """Return a plan of chapters, without ids all, with as many blocks as a claim may need.
 
-    ``tries`` as for ``plan_chapter``. Raises UsageError for an unknown profile, UserError for a
-    page that cannot be read.
+    A chapter that cannot be planned here is left out, with the reason. ``tries`` as for
+    ``plan_chapter``. Raises UsageError for an unknown profile or chapter, UserError for a page that
+    cannot be read.
     """
     known = get_profile(profile)
     blocks = max(MOST_BLOCKS, known.replicates) if known.publishable else known.replicates
-    planned = tuple(
-        plan_chapter(each, _planning(each, profile, blocks), tries=tries)
-        for each in find_chapters(project.root)
-        if measures(each)
-    )
-    return BudgetPlan(known, planned, tuple(choose_steps(planned, find_needs(project, planned))))
+    chosen = [get_chapter(project.root, name) for name in chapters] or find_chapters(project.root)
+    planned, left_out = [], {}
+    for each in filter(measures, chosen):
+        try:
+            planned.append(plan_chapter(each, _planning(each, profile, blocks), tries=tries))
+        except UserError as error:  # of one chapter, and the others make a book
+            left_out[each.id] = str(error)
+    steps = choose_steps(planned, find_needs(project, planned))
+    return BudgetPlan(known, tuple(planned), tuple(steps), left_out)
 
 
 def _planning(chapter: Chapter, profile: str, blocks: int) -> dict[str, Any]:
     given: dict[str, Any] = {"profile": profile, "source": "measure"}
     has_blocks = any(parameter.name == "replicates" for parameter in chapter.parameters)
     return given | ({"replicates": blocks} if has_blocks else {})
-
-
-def minutes_by_chapter(steps: Sequence[Step]) -> dict[str, float]:
-    """Return the minutes that steps take of each chapter, in the order in which they begin."""
-    found: dict[str, float] = {}
-    for step in steps:
-        for chapter, session in step.sessions:
-            found[chapter] = found.get(chapter, 0.0) + session.planned_s() / 60
-    return found

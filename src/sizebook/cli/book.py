@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sizebook.cli.build import bring_lacking
+from sizebook.cli.build import bring_pages
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.output import say
-from sizebook.cli.run import Line, summary
+from sizebook.cli.run import ProgressShown, summary
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _PAGES_BESIDE = 2
 
 
 def book(
+    chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
     budget: str = typer.Option(
         "60", help="Time until the book is ready: minutes, hours such as 8h, or none."
     ),
@@ -48,27 +49,37 @@ def book(
     from sizebook.book.site import build_site
     from sizebook.budget.minutes import Deadline, parse_budget
     from sizebook.budget.planning import plan_budget
+    from sizebook.lab.profiles import get_profile
 
     seconds = parse_budget(budget)
+    get_profile(profile)
     use_inventory(inventory)
     project = find_project()
     deadline = Deadline(time.monotonic() + seconds - (time.time() - since if since else 0.0))
-    bring_lacking(project)
+    bring_pages(project, lambda name: not _is_own(project, name))
     say(f"to read meanwhile: {build_site(project.root, partial=True)}")
-    plan = plan_budget(project, profile, tries=True)
-    say(f"{max(0.0, deadline.left_s) / 60:.0f} min are left", aside=True)
+    plan = plan_budget(project, profile, chapter or [], tries=True)
+    for name, why in plan.left_out.items():
+        say(f"{name}: not planned: {why}", aside=True)
     spent = _measure(project, plan, deadline)
-    failed = _make_pages(project, plan_budget(project, profile).pages())
+    failed = _make_pages(project, plan_budget(project, profile, chapter or []).pages())
+    bring_pages(project, lambda name: not (project.chapters / f"{name}.ipynb").exists())
     say(f"the book: {build_site(project.root, partial=True)}")
     say(spent.words)
     if failed or spent.interrupted:
         raise typer.Exit(1)
 
 
+def _is_own(project: Project, chapter: str) -> bool:
+    """Return whether there is a page of a chapter and something of it was measured here."""
+    page = project.chapters / f"{chapter}.ipynb"
+    return page.exists() and (project.runs / chapter).is_dir()
+
+
 def _measure(project: Project, plan: BudgetPlan, deadline: Deadline) -> Spent:
     from sizebook.budget.measuring import measure_steps
 
-    line = Line()
+    line = ProgressShown()
 
     def tell(words: str) -> None:
         line.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import typer
 
@@ -22,9 +23,10 @@ def build(
     from sizebook.book.paper import find_chromium, print_book
     from sizebook.book.site import build_site
 
-    root = find_project().root
+    project = find_project()
+    root = project.root
     if fill:
-        bring_lacking(find_project())
+        bring_pages(project, lambda chapter: not (project.chapters / f"{chapter}.ipynb").exists())
     if pdf:
         find_chromium()  # what is missing is said before the site is built
     began = time.monotonic()
@@ -39,20 +41,14 @@ def build(
         )
 
 
-def bring_lacking(project: Project) -> None:
-    """Bring the pages that the book lacks, as far as that takes no measuring."""
+def bring_pages(project: Project, wanted: Callable[[str], bool]) -> None:
+    """Bring the pages of chapters whose ids are wanted, as far as that takes no measuring."""
     from sizebook.book.chapters import find_chapters
     from sizebook.book.published.pages import SOURCE, bring_page
     from sizebook.cli.selection import select
 
-    lacking = [
-        each.id
-        for each in find_chapters(project.root)
-        if not (project.chapters / f"{each.id}.ipynb").exists()
-    ]
-    for chapter, parameters in (
-        select(project.root, lacking, "quick", SOURCE, []) if lacking else []
-    ):
+    ids = [each.id for each in find_chapters(project.root) if wanted(each.id)]
+    for chapter, parameters in select(project.root, ids, "quick", SOURCE, []) if ids else []:
         outcome = bring_page(project.root, chapter, parameters)
         say(f"{chapter.id}: {outcome.state}")
         if outcome.state == "failed":

@@ -43,7 +43,7 @@ def plan(
     project = find_project()
     root = project.root
     if budget:
-        _print_budget(project, budget, profile, as_json=as_json)
+        _print_budget(project, budget, profile, chapter or [], as_json=as_json)
         return
     planned = [
         plan_chapter(each, parameters)
@@ -64,13 +64,15 @@ def plan(
         say(f"warning: {claim.sentence}")
 
 
-def _print_budget(project: Project, budget: str, profile: str, *, as_json: bool) -> None:
+def _print_budget(
+    project: Project, budget: str, profile: str, chapters: Sequence[str], *, as_json: bool
+) -> None:
     """Print what would be measured in a given time, in its order."""
     from sizebook.budget.minutes import parse_budget
     from sizebook.budget.planning import plan_budget
 
     seconds = parse_budget(budget)
-    chosen = plan_budget(project, profile).within(seconds)
+    chosen = plan_budget(project, profile, chapters).within(seconds)
     rows = [
         {
             "chapters": sorted(step.chapters),

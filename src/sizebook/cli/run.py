@@ -59,7 +59,7 @@ def run(
     bring = bring_page if source == SOURCE else run_chapter
 
     def take(one: tuple[Chapter, Mapping[str, Any]]) -> tuple[RunOutcome, str]:
-        shown = Line()
+        shown = ProgressShown()
         outcome = bring(project.root, *one, force=force, on_progress=shown.update)
         shown.close()
         return outcome, shown.pace
@@ -115,7 +115,7 @@ def _in_turn(
         pool.shutdown(cancel_futures=True)
 
 
-class Line:
+class ProgressShown:
     """Progress in one line of a terminal; in a log, a line a quarter of the way."""
 
     def __init__(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -53,6 +54,53 @@ class Decided:
     trials: tuple[Trial, ...]
 
 
+@dataclass(frozen=True)
+class _Weighed:
+    """What trials say of a claim: the comparisons, and the verdict on all of them."""
+
+    total: Decision
+    comparisons: tuple[Comparison, ...]
+    sides: Sequence[Side]
+    is_blocked: bool
+    """Whether a pair could not be compared."""
+    verdict: ClaimVerdict
+    reason: str
+    least: float
+    least_basis: str
+
+    @classmethod
+    def of(
+        cls,
+        pairs: Sequence[Pair],
+        total: Decision,
+        each: Sequence[Decision],
+        blocked: Sequence[tuple[ClaimVerdict, str] | None],
+        sides: Sequence[Side],
+        least: float = math.nan,
+        least_basis: str = "",
+    ) -> _Weighed:
+        """Put the decisions on pairs together."""
+        comparisons = tuple(
+            _comparison(pair, found, block)
+            for pair, found, block in zip(pairs, each, blocked, strict=True)
+        )
+        verdict, reason = _overall(total, comparisons)
+        return cls(total, comparisons, sides, any(blocked), verdict, reason, least, least_basis)
+
+    def by_every(self, weigh: Callable[..., _Weighed]) -> tuple[ClaimVerdict, str]:
+        """Return the verdict and its reason, if every completed trial gives the same one."""
+        left_out = any({*side.bundles} - {*side.counted} for side in self.sides)
+        if self.verdict not in ("confirmed", "contradicted") or not left_out:
+            return self.verdict, self.reason
+        other = weigh(every=True)
+        if other.verdict == self.verdict:
+            return self.verdict, self.reason
+        return "undetermined", (
+            f"{self.verdict} by the trials that count ({self.reason}); {other.verdict} with every "
+            f"completed trial ({other.reason})"
+        )
+
+
 def read_claims(project: Project | None = None) -> dict[str, Claim]:
     """Return the claims of the five reports by their ids, in the reports' order."""
     return {name: Claim.of(each) for name, each in reported_claims(project).items()}
@@ -93,11 +141,12 @@ def decide_claim(
     matter (``checks.relevance``), and the note then says so. Where fewer than ``sides.ENOUGH``
     replicates of a side are valid, those count as well whose doubt says how far off they may be,
     and the interval is wider by that, as if all were off the same way. Replicates are paired by
-    block (``stats.pairing``). ``least`` is the least ratio that matters; without it, what the noise
-    ``floor`` can see with so many replicates, and 1.05 at least. ``relation`` tests another
-    relation than the claim's wording has, and needs a ``note`` that says why. Raises UsageError for
-    a relation that is no comparison, for a column that the frame does not have, and for trials that
-    miss one of the frame's.
+    block (``stats.pairing``). A verdict that all completed trials together do not give is none:
+    what is left out must not decide. ``least`` is the least ratio that matters; without it, what
+    the noise ``floor`` can see with so many replicates, and 1.05 at least. ``relation`` tests
+    another relation than the claim's wording has, and needs a ``note`` that says why. Raises
+    UsageError for a relation that is no comparison, for a column that the frame does not have, and
+    for trials that miss one of the frame's.
     """
     tested = relation or claim.relation
     if relation not in (None, claim.relation) and not note:
@@ -105,19 +154,21 @@ def decide_claim(
     assertion = assertion_of(claim, tested, metric)
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {metric, *(name for pair in pairs for s in pair for name in s)})
-    sides = [read_pair(frame, metric, pair, known) for pair in pairs]
-    blocked = [find_obstacle(a, b, known) for a, b in sides]
-    samples = [Sample([], [], paired=False) if block else sample_of(a, b)
-               for (a, b), block in zip(sides, blocked, strict=True)]  # fmt: skip
-    margin, basis = _least(least, floor, min((len(a) for a, *_ in samples), default=0))
-    total, each = decide_pairs(assertion, samples, margin)
-    comparisons = tuple(
-        _comparison(pair, found, block)
-        for pair, found, block in zip(pairs, each, blocked, strict=True)
-    )
-    verdict, reason = _overall(total, comparisons)
-    every = [side for pair in sides for side in pair]
-    ratio = total.ratio if verdict == "contradicted" or not any(blocked) else None
+
+    def weigh(*, every: bool = False) -> _Weighed:
+        sides = [read_pair(frame, metric, pair, known, every=every) for pair in pairs]
+        blocked = [find_obstacle(a, b, known) for a, b in sides]
+        samples = [Sample([], [], paired=False) if block else sample_of(a, b)
+                   for (a, b), block in zip(sides, blocked, strict=True)]  # fmt: skip
+        margin, basis = _least(least, floor, min((len(a) for a, *_ in samples), default=0))
+        total, each = decide_pairs(assertion, samples, margin)
+        both = [side for pair in sides for side in pair]
+        return _Weighed.of(pairs, total, each, blocked, both, margin, basis)
+
+    found = weigh()
+    total, comparisons, margin = found.total, found.comparisons, found.least
+    verdict, reason = found.by_every(weigh)
+    ratio = total.ratio if found.verdict == "contradicted" or not found.is_blocked else None
     outcome = ClaimOutcome(
         claim_id=claim.claim_id,
         source=claim.source,
@@ -132,13 +183,13 @@ def decide_claim(
         high=ratio.high if ratio else None,
         n=ratio.n if ratio else _fewest(comparisons),
         least=margin,
-        least_basis=basis,
+        least_basis=found.least_basis,
         reported_ratio=claim.reported_ratio,
-        note=with_doubted(note, metric, _counted(every, known)),
+        note=with_doubted(note, metric, _counted(found.sides, known)),
         comparisons=comparisons,
         p=total.p if verdict == total.verdict else None,
     )
-    return Decided(outcome, _used(every, known))
+    return Decided(outcome, _used(found.sides, known))
 
 
 def decide_event_claim(
@@ -161,20 +212,21 @@ def decide_event_claim(
     known = {trial.bundle.id: trial for trial in trials}
     _check_columns(claim, frame, {event, *(name for levels in treatments for name in levels)})
     truth = frame.with_columns(pl.col(event).cast(pl.Boolean).cast(pl.Float64))
-    sides = [read_side(truth, event, levels, known) for levels in treatments]
-    blocked = [find_obstacle(side, side, known) for side in sides]
-    total, each = decide_events([[value == 1.0 for value in side.values.values()]
-                                 for side in sides])  # fmt: skip
-    comparisons = tuple(
-        _comparison((levels, {}), found, block)
-        for levels, found, block in zip(treatments, each, blocked, strict=True)
-    )
-    verdict, reason = _overall(total, comparisons)
-    said = with_doubted(note, event, _counted(sides, known))
-    outcome = _without_effect(claim, chapter, event, verdict, reason, said, comparisons)
-    if verdict == total.verdict:
-        outcome = replace(outcome, p=total.p)
-    return Decided(outcome, _used(sides, known))
+
+    def weigh(*, every: bool = False) -> _Weighed:
+        sides = [read_side(truth, event, levels, known, every=every) for levels in treatments]
+        blocked = [find_obstacle(side, side, known) for side in sides]
+        total, each = decide_events([[value == 1.0 for value in side.values.values()]
+                                     for side in sides])  # fmt: skip
+        return _Weighed.of([(levels, {}) for levels in treatments], total, each, blocked, sides)
+
+    found = weigh()
+    verdict, reason = found.by_every(weigh)
+    said = with_doubted(note, event, _counted(found.sides, known))
+    outcome = _without_effect(claim, chapter, event, verdict, reason, said, found.comparisons)
+    if verdict == found.total.verdict:
+        outcome = replace(outcome, p=found.total.p)
+    return Decided(outcome, _used(found.sides, known))
 
 
 def leave_untested(claim: Claim, chapter: str, reason: str) -> Decided:

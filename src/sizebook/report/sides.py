@@ -48,11 +48,14 @@ class Side:
 
 
 def read_pair(
-    frame: pl.DataFrame, metric: str, pair: Pair, known: Mapping[str, Trial]
+    frame: pl.DataFrame, metric: str, pair: Pair, known: Mapping[str, Trial], *, every: bool = False
 ) -> tuple[Side, Side]:
-    """Return both sides: valid replicates alone if these are enough, else doubted ones as well."""
-    left, right = (read_side(frame, metric, levels, known) for levels in pair)
-    if min(len(left.values), len(right.values)) < ENOUGH:
+    """Return both sides: valid replicates alone if these are enough, else doubted ones as well.
+
+    With ``every`` all that completed, whatever is doubted about them.
+    """
+    left, right = (read_side(frame, metric, levels, known, every=every) for levels in pair)
+    if not every and min(len(left.values), len(right.values)) < ENOUGH:
         left, right = (read_side(frame, metric, levels, known, doubted=True) for levels in pair)
     return left, right
 
@@ -64,9 +67,11 @@ def read_side(
     known: Mapping[str, Trial],
     *,
     doubted: bool = False,
+    every: bool = False,
 ) -> Side:
     """Return the replicates of a treatment that count, those of bounded doubt if ``doubted``.
 
+    With ``every`` each counts whose trials completed and are not stale, as if nothing was doubted.
     Raises UsageError for a frame with rows of other trials than the ``known`` ones.
     """
     rows = frame.with_row_index(_ROW)
@@ -86,6 +91,9 @@ def read_side(
         return Side({}, {}, bundles, (), "not run", SMOKE)
     factors = [tells_within(known[bundle], metric) for bundle in bundles]
     within = [factor if doubted or factor == 1.0 else None for factor in factors]
+    if every:
+        gone = [known[bundle].verdict in ("failed", "stale") for bundle in bundles]
+        within = [w if out else 1.0 for w, out in zip(within, gone, strict=True)]
     rows = rows.with_columns(pl.Series(_WITHIN, within, dtype=pl.Float64))
     whole = rows.group_by("replicate", maintain_order=True).agg(
         ok=pl.all_horizontal(pl.col(_WITHIN, metric).is_not_null()).all(),

@@ -1,6 +1,6 @@
 /* Draws the charts when they come into view, again when the theme changes, and opens the fold
-   that a link points to or into; "?evidence" opens that of the result, or all of them. Without
-   this script the static pictures stay, and folds open by hand. */
+   that a link points to or into; "?evidence" opens that of the result, or all of them. One switch
+   shows the code of a page. Without this script the static pictures stay, and folds open by hand. */
 (function () {
   "use strict";
 
@@ -131,6 +131,32 @@
     });
   }
 
+  const CODE = ".bd-content div.cell details.hide";
+
+  function showCode(shown) {
+    document.body.classList.toggle("sb-code-hidden", !shown);
+    for (const fold of document.querySelectorAll(CODE)) {
+      fold.open = shown;
+    }
+    const button = document.querySelector(".sb-code-switch");
+    button.setAttribute("aria-pressed", String(shown));
+    button.textContent = shown ? "Hide code" : "Show code";
+  }
+
+  // whoever reads sees no code; one switch below the title shows all of it
+  function offerCode() {
+    const title = document.querySelector(".bd-content h1");
+    if (!title || !document.querySelector(CODE)) {
+      return;
+    }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sb-code-switch";
+    title.after(button);
+    button.addEventListener("click", () => showCode(document.body.classList.contains("sb-code-hidden")));
+    showCode(false);
+  }
+
   function openTarget() {
     let name = "";
     try {
@@ -147,6 +173,9 @@
     }
     if (/[?&]evidence\b/.test(location.search)) {
       folds.push(...(target || document).querySelectorAll("details.sb-evidence"));
+    }
+    if (folds.some((fold) => fold.matches(CODE))) {
+      showCode(true);
     }
     const closed = folds.filter((fold) => !fold.open);
     for (const fold of closed) {
@@ -174,6 +203,7 @@
 
   function start() {
     watchCharts();
+    offerCode();
     openTarget();
     offerScrolling();
     window.addEventListener("load", offerScrolling);

@@ -1,0 +1,62 @@
+"""A book within a given time: stopped at any moment it is whole, and asked again it goes on."""
+
+import json
+import signal
+import time
+
+import pytest
+from tests.smoke.test_trouble import children_of, start_run
+from tests.waiting import HANGS_S, still_alive
+
+from sizebook.book.notebooks import SO_FAR, STAMP
+from sizebook.store import find_bundles, open_bundle
+
+CHAPTERS = ("bindings", "messaging")
+OPTIONS = ("--profile", "smoke", "--budget", "30")
+
+
+def stamp(copy, chapter):
+    return json.loads(copy.page(chapter).read_text())["metadata"][STAMP]
+
+
+def measured(copy):
+    """Return the keys of all trials that were measured for the chapters."""
+    paths = [path for name in CHAPTERS for path in find_bundles(copy.runs(name))]
+    records = [open_bundle(path).record for path in paths]
+    return [record.key for record in records if record.trial.purpose == "measured"]
+
+
+def test_ctrl_c_leaves_a_whole_book_and_the_next_goes_on(copied_project):
+    """What was measured has its page, the rest the published one; no trial is measured twice."""
+    process, family = start_run(copied_project, "book", *CHAPTERS, *OPTIONS)
+    deadline = time.monotonic() + HANGS_S
+    while not measured(copied_project) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=HANGS_S)
+    family += children_of(process.pid)
+    assert (process.returncode, "Traceback" in said) == (130, False), said
+    assert still_alive(family) == []
+    assert "to read meanwhile" in printed and "the book:" in printed
+    assert "finished trials are kept" in said
+    begun = [name for name in CHAPTERS if stamp(copied_project, name).get(SO_FAR)]
+    assert begun and all(f"{name}: ran in" in printed for name in begun)
+    assert stamp(copied_project, "xml")["parameters"]["source"] == "published"
+    before = measured(copied_project)
+    done = copied_project.sizebook("book", *CHAPTERS, *OPTIONS, check=0)
+    after = measured(copied_project)
+    assert len(after) == len(set(after)) > len(before) > 0
+    assert set(before) < set(after)
+    assert all(stamp(copied_project, name)[SO_FAR] for name in CHAPTERS)
+    (plan, *_) = json.loads(
+        copied_project.sizebook("plan", *CHAPTERS, "--profile", "smoke", "--json", check=0).stdout
+    )
+    assert plan["missing"] == 0
+    assert f"of {len(CHAPTERS)} chapters" in done.stdout
+
+
+@pytest.mark.parametrize("budget", ["0", "soon", "-1"])
+def test_another_budget_is_one_message(copied_project, budget):
+    """Before anything is brought, built or measured."""
+    done = copied_project.sizebook("book", "--budget", budget, check=1)
+    assert f"budget '{budget}'" in done.stderr and "Traceback" not in done.stderr
