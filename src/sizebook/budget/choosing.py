@@ -11,14 +11,14 @@ from sizebook.budget.needs import Need
 from sizebook.budget.starts import Start, missing_starts
 from sizebook.lab.planning import Session
 
-BEYOND_S = 12.0
+BEYOND_S = 3.0
 """What a session takes beyond its plan: to start, to stop, and to write its bundles on two CPUs."""
 FIRST_ANSWER = 1.0
 """What a chapter's first answer of this machine counts beside a decision."""
 
 
 @dataclass(frozen=True)
-class Step:
+class Batch:
     """Sessions that are worth measuring only together, in the order in which they are run."""
 
     sessions: tuple[tuple[str, Session], ...]
@@ -37,7 +37,7 @@ class Step:
         return frozenset(chapter for chapter, _ in self.sessions)
 
 
-def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> list[Step]:
+def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> list[Batch]:
     """Return all that is missing, as steps in the order of their worth.
 
     Each step is the best of what is left by decisions per second: the starts that one claim still
@@ -72,7 +72,7 @@ def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> li
     return steps + _rest([start for start in starts if not place[start] & taken], missing)
 
 
-def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[Step]:
+def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[Batch]:
     """Return what no claim needs: the first blocks of all chapters before the second ones."""
 
     def kind(start: Start) -> tuple[int, str, str]:
@@ -84,9 +84,9 @@ def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[Ste
     return [_step(list(group), missing, 0.0) for _, group in kinds]
 
 
-def _step(chosen: Iterable[Start], missing: Mapping[Start, Session], decisions: float) -> Step:
+def _step(chosen: Iterable[Start], missing: Mapping[Start, Session], decisions: float) -> Batch:
     ordered = sorted(chosen, key=lambda start: missing[start].replicate)
-    return Step(tuple((start.chapter, missing[start]) for start in ordered), decisions)
+    return Batch(tuple((start.chapter, missing[start]) for start in ordered), decisions)
 
 
 def _numbers(bits: int) -> list[int]:
