@@ -18,7 +18,7 @@ FIRST_ANSWER = 1.0
 
 
 @dataclass(frozen=True)
-class Batch:
+class BudgetStep:
     """Sessions that are worth measuring only together, in the order in which they are run."""
 
     sessions: tuple[tuple[str, Session], ...]
@@ -37,7 +37,7 @@ class Batch:
         return frozenset(chapter for chapter, _ in self.sessions)
 
 
-def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> list[Batch]:
+def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> list[BudgetStep]:
     """Return all that is missing, as steps in the order of their worth.
 
     Each step is the best of what is left by decisions per second: the starts that one claim still
@@ -72,7 +72,7 @@ def choose_steps(planned: Sequence[PlannedChapter], needs: Sequence[Need]) -> li
     return steps + _rest([start for start in starts if not place[start] & taken], missing)
 
 
-def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[Batch]:
+def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[BudgetStep]:
     """Return what no claim needs: the first blocks of all chapters before the second ones."""
 
     def kind(start: Start) -> tuple[int, str, str]:
@@ -84,9 +84,11 @@ def _rest(starts: Sequence[Start], missing: Mapping[Start, Session]) -> list[Bat
     return [_step(list(group), missing, 0.0) for _, group in kinds]
 
 
-def _step(chosen: Iterable[Start], missing: Mapping[Start, Session], decisions: float) -> Batch:
+def _step(
+    chosen: Iterable[Start], missing: Mapping[Start, Session], decisions: float
+) -> BudgetStep:
     ordered = sorted(chosen, key=lambda start: missing[start].replicate)
-    return Batch(tuple((start.chapter, missing[start]) for start in ordered), decisions)
+    return BudgetStep(tuple((start.chapter, missing[start]) for start in ordered), decisions)
 
 
 def _numbers(bits: int) -> list[int]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sizebook.budget.choosing import BEYOND_S, Batch
+from sizebook.budget.choosing import BEYOND_S, BudgetStep
 from sizebook.budget.minutes import Deadline
 from sizebook.lab.bench import Bench, opened_bench
 from sizebook.lab.calibration import CHAPTER as CALIBRATION
@@ -74,7 +74,7 @@ class Spent:
 def measure_steps(
     project: Project,
     profile: Profile,
-    steps: Sequence[Batch],
+    steps: Sequence[BudgetStep],
     notes: Notes,
     deadline: Deadline,
     say: Say,
@@ -151,7 +151,7 @@ def _run(bench: Bench, chapter: str, session: Session, spent: Spent, show: Show 
 
 
 def _interfered(
-    project: Project, profile: Profile, steps: Sequence[Batch], spent: Spent
+    project: Project, profile: Profile, steps: Sequence[BudgetStep], spent: Spent
 ) -> list[tuple[str, Session]]:
     """Return what the machine interfered with in chapters that were measured."""
     found = []
@@ -163,7 +163,7 @@ def _interfered(
     return found
 
 
-def _words(step: Batch, number: int, count: int, spent: Spent, deadline: Deadline) -> str:
+def _words(step: BudgetStep, number: int, count: int, spent: Spent, deadline: Deadline) -> str:
     what = ", ".join(dict.fromkeys(f"{where} {one.experiment}" for where, one in step.sessions))
     return (
         f"step {number} of {count}: {what}; {step.seconds / 60:.1f} min for {step.decisions:.1f} "

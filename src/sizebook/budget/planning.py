@@ -9,7 +9,7 @@ from typing import Any
 from sizebook.book.chapters import Chapter, find_chapters, get_chapter
 from sizebook.book.planning import PlannedChapter, plan_chapter
 from sizebook.book.published.choosing import measures
-from sizebook.budget.choosing import Batch, choose_steps
+from sizebook.budget.choosing import BudgetStep, choose_steps
 from sizebook.budget.needs import find_needs
 from sizebook.budget.odds import MOST_BLOCKS
 from sizebook.budget.starts import begun_starts
@@ -26,7 +26,7 @@ class BudgetPlan:
     profile: Profile
     planned: tuple[PlannedChapter, ...]
     """Every chapter that measures, in the order of the book."""
-    steps: tuple[Batch, ...]
+    steps: tuple[BudgetStep, ...]
     left_out: Mapping[str, str]
     """Chapters that cannot be planned on this machine, with the reason."""
 
@@ -35,7 +35,7 @@ class BudgetPlan:
         """What the trials of each chapter are to tell of what this machine lacks."""
         return {each.chapter.id: each.notes for each in self.planned}
 
-    def within(self, seconds: float) -> list[Batch]:
+    def within(self, seconds: float) -> list[BudgetStep]:
         """Return the steps that are done in so many seconds, each that does not fit passed over."""
         chosen = []
         for step in self.steps:
