@@ -52,6 +52,20 @@ def test_charts_follow_the_theme(browser: Browser, sample_site: Path) -> None:
     assert ink == "#e4e8ec"
 
 
+def test_code_is_shown_by_one_switch(browser: Browser, sample_site: Path) -> None:
+    """Nobody who reads sees code, or the room of cells without results; a link to it opens it."""
+    open_page(browser, sample_site, "chapters/alpha.html")
+    folds = "Array.from(document.querySelectorAll('div.cell details.hide'))"
+    shown = f"{folds}.filter(each => each.checkVisibility()).length"
+    count = browser.run(f"{folds}.length")
+    assert count > 0 == browser.run(shown)
+    switch = "document.querySelector('.sb-code-switch')"
+    for words, visible in (("Hide code", count), ("Show code", 0)):
+        browser.run(f"{switch}.click()")
+        assert browser.run(f"{switch}.textContent") == words
+        assert browser.run(shown) == visible == browser.run(f"{folds}.filter(e => e.open).length")
+
+
 def test_charts_wait_until_they_are_seen(browser: Browser, sample_site: Path) -> None:
     """Without the query for all charts, the visible one draws and fits its column."""
     open_page(browser, sample_site, "chapters/alpha.html", query="")

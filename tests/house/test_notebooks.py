@@ -88,6 +88,17 @@ def test_a_chapter_that_measures_begins_with_its_answer(path):
     assert set(typed) <= {"100"}, f"typed numbers: {typed}"
 
 
+QUOTED = re.compile(r"\{val\}`\s*([^`#]+#[^`:]+)")
+
+
+def test_a_number_is_quoted_by_a_name_of_its_own():
+    """A second value under a name gets a suffix: without the first it would be another number's."""
+    pages = [*NOTEBOOKS, *(NOTEBOOKS[0].parents[1] / "book").glob("*.md")]
+    quoted = {found.strip() for page in pages for found in QUOTED.findall(page.read_text())}
+    assert len(quoted) > 50
+    assert [each for each in sorted(quoted) if re.search(r"-\d+$", each)] == []
+
+
 def test_only_notebooks_are_listed():
     """A notebook that is gone, or has another name, leaves the list."""
     assert {path.stem for path in NOTEBOOKS} >= BEYOND

@@ -110,7 +110,11 @@ def measure_steps(
             if late or step.chapters & spent.left_out:
                 continue
             say(_words(step, number, len(steps), spent, deadline))
-            for chapter, session in step.sessions:
+            for count, (chapter, session) in enumerate(step.sessions, start=1):
+                say(
+                    f"  {count} of {len(step.sessions)}: {chapter}, {session.experiment}, block "
+                    f"{session.replicate + 1}; {deadline.left_s / 60:.0f} min left"
+                )
                 try:
                     run(chapter, session)
                 except HostLacksError as error:  # of one chapter, and the others make a book
