@@ -59,7 +59,7 @@ def test_a_source_has_the_modes_of_its_trials(
         write_synthetic(folder, f"trial-{number}", spec=said)
     chosen = choose_modes(lab_of(project, str(folder)), [*MODES])
     assert chosen.present == ("virtio-vm",)
-    assert chosen.missing["bare"] == "the source has no trials of it"
+    assert chosen.missing["bare"] == "not measured in this run"
 
 
 def test_a_source_tells_what_its_machine_lacked(
@@ -81,7 +81,7 @@ def test_a_source_tells_what_its_machine_lacked(
     chosen = choose_modes(lab, [*MODES])
     assert chosen.present == ("bare",)
     assert chosen.missing["container"] == "no runc"
-    assert chosen.missing["virtio-vm"] == "the source has no trials of it"
+    assert chosen.missing["virtio-vm"] == "not measured in this run"
     assert missing_of_links(lab) == {"delay": "no netem"}
     assert missing_mode(lab, "container", "tiers") == "no runc"
     assert limited_modes(lab, chosen) == chosen
@@ -109,7 +109,7 @@ def test_unknown_modes_and_no_mode_are_refused(project: Project, tmp_path: Any) 
     with pytest.raises(UsageError, match="'xen'"):
         choose_modes(lab_of(project), ["bare", "xen"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="no bare: the source has no trials"):
+    with pytest.raises(UsageError, match="no bare: not measured"):
         choose_modes(lab_of(project, str(tmp_path / "empty")), ["bare"])
     with pytest.raises(UsageError, match="no mode"):
         choose_modes(lab_of(project), [])

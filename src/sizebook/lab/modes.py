@@ -147,7 +147,7 @@ def _lacks(lab: ChapterLab, mode: Mode, found: Mapping[Mode, FoundMode]) -> str:
     """Return why there are no trials of a mode; empty: they can be measured."""
     left_out = f"left out of the {lab.profile.name} profile"
     why = lab.lacks(f"mode/{mode}", found[mode].reason if mode in found else left_out)
-    return why or ("" if lab.measures else "the source has no trials of it")
+    return why or ("" if lab.measures else "not measured in this run")
 
 
 def memory_can_change(mode: Mode) -> bool:

@@ -145,7 +145,7 @@
 
   // whoever reads sees no code; one switch below the title shows all of it
   function offerCode() {
-    const title = document.querySelector(".bd-content h1");
+    const title = document.querySelector(".bd-article h1");
     if (!title || !document.querySelector(CODE)) {
       return;
     }
