@@ -8,8 +8,10 @@ import pytest
 from tests.smoke.test_trouble import children_of, start_run
 from tests.waiting import HANGS_S, still_alive
 
+from sizebook.book.audit.auditing import Options, run_audit
+from sizebook.book.audit.targets import own_target
 from sizebook.book.notebooks import SO_FAR, STAMP
-from sizebook.store import find_bundles, open_bundle
+from sizebook.store import Project, find_bundles, open_bundle
 
 CHAPTERS = ("bindings", "messaging")
 OPTIONS = ("--profile", "smoke", "--budget", "30")
@@ -53,6 +55,9 @@ def test_ctrl_c_leaves_a_whole_book_and_the_next_goes_on(copied_project):
     )
     assert plan["missing"] == 0
     assert f"of {len(CHAPTERS)} chapters" in done.stdout
+    target = own_target(Project(copied_project.root), [*CHAPTERS, "xml"])
+    report = run_audit(target, options=Options(site=False))
+    assert [str(each) for each in report.findings if each.severity == "error"] == []
 
 
 @pytest.mark.parametrize("budget", ["0", "soon", "-1"])

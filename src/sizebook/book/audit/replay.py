@@ -82,8 +82,8 @@ def replay_page(
             scratch = Path(folder).resolve()
             if not own:
                 view = make_view(project, sound, scratch / "view")
-            else:  # a page that shows no trials may show the project itself
-                view = _view_of_own(project, sound, scratch) if used else project.root
+            else:
+                view = view_of_own(project, used, sound, scratch)
             made, notes = None, list[Note]()
             for number, (placement, placed) in enumerate(placements_of(shown).items()):
                 own_scratch = scratch / f"placed-{number}"
@@ -213,11 +213,20 @@ def _put(file: str | Path, target: str | Path) -> None:
         shutil.copyfile(file, target)
 
 
-def _view_of_own(project: Project, sound: Sequence[AuditedBundle], scratch: Path) -> Path:
-    """Return a project whose calibrations are those measured here and those that were published.
+def view_of_own(
+    project: Project,
+    used: Sequence[AuditedBundle],
+    sound: Sequence[AuditedBundle],
+    scratch: Path,
+) -> Path:
+    """Return the project in which a page of the own book is made again, of the trials ``used``.
 
-    A page that was taken from a round tells noise by the round's; each finds that of its machine.
+    One that was measured here knows the calibrations of the project alone, as when it was made. One
+    that was taken from a round tells noise by the round's: it sees a project with these as well,
+    and finds that of its machine. One that shows no trials may show the project itself.
     """
+    if not used or any(project.runs in each.bundle.path.parents for each in used):
+        return project.root
     here = project.runs / calibration.CHAPTER
     taken = [
         each
