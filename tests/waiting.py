@@ -38,3 +38,11 @@ def still_alive(processes, seconds=HANGS_S):
     """Return the processes that still live after a while."""
     _, alive = psutil.wait_procs(processes, timeout=seconds)
     return [process for process in alive if not has_ended(process)]
+
+
+def children_of(pid):
+    """Return the processes below one, however deep."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.waiting import HANGS_S, still_alive
+from tests.waiting import HANGS_S, children_of, still_alive
 
 from sizebook.store import find_bundles, measurement_lock, open_bundle
 from sizebook.store.bundles import verify_bundle
@@ -84,14 +84,6 @@ def test_a_trial_by_hand_leaves_a_bundle_and_its_numbers(copied_project):
     assert (rows["start_ns"] >= rows["intended_ns"]).all()
     findings = {finding["rule"]: finding for finding in report["findings"]}
     assert findings["SB302-offered"]["passed"] is not None
-
-
-def children_of(pid):
-    """Return the processes below one, however deep."""
-    try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
 
 
 def start_run(copied_project, *arguments):
