@@ -55,7 +55,7 @@ def test_charts_follow_the_theme(browser: Browser, sample_site: Path) -> None:
 def test_code_is_shown_by_one_switch(browser: Browser, sample_site: Path) -> None:
     """Nobody who reads sees code, or the room of cells without results; a link to it opens it."""
     open_page(browser, sample_site, "chapters/alpha.html")
-    folds = "Array.from(document.querySelectorAll('div.cell details.hide'))"
+    folds = "Array.from(document.querySelectorAll('details.hide.above-input'))"
     shown = f"{folds}.filter(each => each.checkVisibility()).length"
     count = browser.run(f"{folds}.length")
     assert count > 0 == browser.run(shown)

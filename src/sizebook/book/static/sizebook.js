@@ -131,7 +131,7 @@
     });
   }
 
-  const CODE = ".bd-content div.cell details.hide";
+  const CODE = ".bd-content div.cell details.hide.above-input";
 
   function showCode(shown) {
     document.body.classList.toggle("sb-code-hidden", !shown);
