@@ -30,10 +30,10 @@ def test_another_version_makes_a_measurement_stale(now, changed):
 
 def test_a_missing_program_has_a_reason_where_it_is_needed(tmp_path):
     """Bundles that are only shown need none; what set-up unpacked is found."""
-    lab = SimpleNamespace(source="measure", project=Project(tmp_path))
+    lab = SimpleNamespace(measures=True, project=Project(tmp_path))
     assert "no program nowhere" in missing_program(lab, "nowhere")
     assert missing_program(lab, "sh") == ""
-    assert missing_program(SimpleNamespace(source="published"), "nowhere") == ""
+    assert missing_program(SimpleNamespace(measures=False), "nowhere") == ""
     unpacked = tmp_path / ".sizebook" / "programs" / "it" / "usr" / "sbin" / "nowhere"
     unpacked.parent.mkdir(parents=True)
     unpacked.touch()
