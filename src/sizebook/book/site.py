@@ -57,7 +57,7 @@ def build_site(root: Path, *, partial: bool = False) -> Path:
         # tables here are small: the threads that polars would add wait for each other
         env={"POLARS_MAX_THREADS": "1", **os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
     )
-    index = root / "_build" / "html" / "index.html"
+    index = site_index(root)
     if done.returncode != 0 or not index.exists():
         raise UserError(
             found=f"the site does not build: {_summarize(done.stdout, root)}",
@@ -133,6 +133,11 @@ def _walk(entry: Any) -> Iterator[str]:
 
 def _page_exists(page: Path) -> bool:
     return any(page.with_name(page.name + ending).exists() for ending in (".md", ".ipynb"))
+
+
+def site_index(root: Path) -> Path:
+    """Return where the first page of the built book is, or will be."""
+    return root / "_build" / "html" / "index.html"
 
 
 def is_unmeasured(book: Path, page: str) -> bool:

@@ -42,11 +42,11 @@ def book(
 ) -> None:
     """Measure what decides most in the given time, and build the whole book.
 
-    A book to read is built first, of published pages. Then chapters are measured: what decides most
+    A book to read is built first, of published pages, unless one is there. Then chapters are measured: what decides most
     claims per minute first, by the published effects and spreads. At the end, and on Ctrl-C, their
     pages are made anew of what was measured so far. Asked again, it goes on where it stopped.
     """
-    from sizebook.book.site import build_site
+    from sizebook.book.site import build_site, site_index
     from sizebook.budget.minutes import Deadline, parse_budget
     from sizebook.budget.planning import plan_budget
     from sizebook.lab.profiles import get_profile
@@ -56,14 +56,17 @@ def book(
     use_inventory(inventory)
     project = find_project()
     deadline = Deadline(time.monotonic() + seconds - (time.time() - since if since else 0.0))
-    bring_pages(project, lambda name: not _is_own(project, name))
-    say(f"to read meanwhile: {build_site(project.root, partial=True)}")
+    index = site_index(project.root)
+    if not index.is_file():
+        bring_pages(project, lambda name: not _is_own(project, name))
+        build_site(project.root, partial=True)
+    say(f"to read meanwhile: {index}")
     plan = plan_budget(project, profile, chapter or [], tries=True)
     for name, why in plan.left_out.items():
         say(f"{name}: not planned: {why}", aside=True)
     spent = _measure(project, plan, deadline)
     failed = _make_pages(project, plan_budget(project, profile, chapter or []).pages())
-    bring_pages(project, lambda name: not (project.chapters / f"{name}.ipynb").exists())
+    bring_pages(project, lambda name: not _is_own(project, name))
     say(f"the book: {build_site(project.root, partial=True)}")
     say(spent.words)
     if failed or spent.interrupted:
