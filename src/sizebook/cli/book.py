@@ -42,9 +42,10 @@ def book(
 ) -> None:
     """Measure what decides most in the given time, and build the whole book.
 
-    A book to read is built first, of published pages, unless one is there. Then chapters are measured: what decides most
-    claims per minute first, by the published effects and spreads. At the end, and on Ctrl-C, their
-    pages are made anew of what was measured so far. Asked again, it goes on where it stopped.
+    A book to read is built first, of published pages, unless one is there. Then chapters are
+    measured: what decides most claims per minute first, by the published effects and spreads. At
+    the end, and on Ctrl-C, their pages are made anew of what was measured so far. Asked again, it
+    goes on where it stopped.
     """
     from sizebook.book.site import build_site, site_index
     from sizebook.budget.minutes import Deadline, parse_budget
