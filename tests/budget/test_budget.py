@@ -192,7 +192,8 @@ def test_a_deadline_keeps_time_for_pages_and_site():
     """The more chapters were measured, the earlier measuring ends."""
     now = [100.0]
     deadline = Deadline(1000.0, clock=lambda: now[0])
-    assert deadline.left_s == 900.0
+    assert (deadline.left_s, deadline.words) == (900.0, "15 min left")
+    assert Deadline(math.inf).words == "no limit"
     assert deadline.measuring_s(0) > deadline.measuring_s(2) > deadline.measuring_s(5)
     now[0] = 2000.0
     assert deadline.measuring_s(0) < 0

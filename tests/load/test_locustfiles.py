@@ -104,7 +104,7 @@ def test_flights(own, server, tmp_path, form, mode):
         (pl.col("begin_ns") >= measured.begin_ns) & (pl.col("end_ns") <= measured.end_ns)
     )
     assert abs(collected.facts.iterations - whole.height) <= 1
-    assert collected.facts.iterations > 0
+    assert collected.facts.iterations > 3
     assert collected.notes["connections_opened"] == 3
 
 

@@ -161,7 +161,7 @@ def test_users_of_another_protocol_are_told_apart(run, context, start, go):
     collected = run(text.replace("{go}", go), arrivals=ClosedLoop(users=4))
     rows = collected.requests
     assert set(rows["user"]) == {0, 1, 2, 3}
-    assert rows.height == collected.facts.issued >= 8
+    assert rows.height == collected.facts.issued > 40
     assert collected.facts.failed == collected.notes["script_errors"] == 0
 
 

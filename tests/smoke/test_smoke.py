@@ -20,7 +20,6 @@ from sizebook.store.bundles import verify_bundle
 
 USERS = [1, 5, 10, 20]
 FEW_REQUESTS = 20
-STARVED_NS = 2_000_000_000
 REPRESENTATIONS = ["odata-atom-compat", "odata-atom", "odata-json", "rest-json", "rest-xml-padded"]
 PLAN = ("plan", "--profile", "smoke", "--json")
 
@@ -38,18 +37,8 @@ def test_every_chapter_runs_and_says_how_long(whole):
     assert re.search(r"odata-rest: \d+/35 trials, .* left; ", whole.first_run.stderr)
 
 
-def was_starved(bundle):
-    """Return whether what failed had waited for seconds: for a CPU, in a trial of half a second."""
-    failed = bundle.measured.filter(pl.col("error").cast(pl.String) != "")
-    return failed.height > 0 and (failed["service_ns"] > STARVED_NS).all()
-
-
 def test_every_trial_completed_and_its_account_closes(whole):
-    """No trial failed; issued = completed + failed + dropped, server count = client count.
-
-    A busy machine may let single trials run into the time limits of their servers, not many.
-    """
-    starved = 0
+    """No trial failed; issued = completed + failed + dropped, server count = client count."""
     bundles = [open_bundle(path) for path in find_bundles(whole.root / "data" / "runs")]
     assert len(bundles) > 35
     for bundle in bundles:
@@ -65,10 +54,7 @@ def test_every_trial_completed_and_its_account_closes(whole):
             errors = findings["SB301-errors"]
             within_outage = killed and errors.numbers.get("requests", 0) < FEW_REQUESTS
             unmeasured = "no request in the measured phase" in errors.message
-            if not (errors.passed or within_outage or unmeasured):
-                assert was_starved(bundle), f"{bundle.id}: {errors.message}"
-                starved += 1
-    assert starved <= len(bundles) / 20
+            assert errors.passed or within_outage or unmeasured, f"{bundle.id}: {errors.message}"
 
 
 def test_bundles_name_no_machine_and_no_secret(whole):

@@ -36,10 +36,8 @@ class Spent:
     """Those that have new trials."""
     left_out: set[str] = field(default_factory=set)
     """Those for which this machine lacks something."""
-    steps: int = 0
-    """Steps done, each to its end."""
     decisions: float = 0.0
-    """Claims that they should decide."""
+    """Claims that the steps done to their end should decide."""
     trials: int = 0
     wall_s: float = 0.0
     """Time with the bench open."""
@@ -113,7 +111,7 @@ def measure_steps(
             for count, (chapter, session) in enumerate(step.sessions, start=1):
                 say(
                     f"  {count} of {len(step.sessions)}: {chapter}, {session.experiment}, block "
-                    f"{session.replicate + 1}; {deadline.left_s / 60:.0f} min left"
+                    f"{session.replicate + 1}; {deadline.words}"
                 )
                 try:
                     run(chapter, session)
@@ -122,7 +120,6 @@ def measure_steps(
                     spent.left_out.add(chapter)
                     break
             else:
-                spent.steps += 1
                 spent.decisions += step.decisions
         for chapter, session in _interfered(project, profile, steps, spent):
             if spent.needs_s([session]) <= deadline.measuring_s(len(spent.chapters)):
@@ -171,5 +168,5 @@ def _words(step: BudgetStep, number: int, count: int, spent: Spent, deadline: De
     what = ", ".join(dict.fromkeys(f"{where} {one.experiment}" for where, one in step.sessions))
     return (
         f"step {number} of {count}: {what}; {step.seconds / 60:.1f} min for {step.decisions:.1f} "
-        f"decisions; {spent.decisions:.1f} expected so far; {deadline.left_s / 60:.0f} min left"
+        f"decisions; {spent.decisions:.1f} expected so far; {deadline.words}"
     )

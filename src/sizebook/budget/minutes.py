@@ -13,7 +13,7 @@ from sizebook.model.errors import UsageError
 UNLIMITED = "none"
 _GIVEN = re.compile(r"(\d+(?:\.\d+)?)\s*(m|min|h)?")
 PAGE_S = 45.0
-"""What the page of a chapter takes, two being made at a time; and the site."""
+"""What the page of a chapter takes; two are made at a time."""
 _SITE_S = 90.0
 
 
@@ -46,6 +46,11 @@ class Deadline:
     def left_s(self) -> float:
         """Seconds until the end; below zero after it."""
         return self.end_s - self.clock()
+
+    @property
+    def words(self) -> str:
+        """How much time is left, as it is told."""
+        return "no limit" if math.isinf(self.end_s) else f"{self.left_s / 60:.0f} min left"
 
     def measuring_s(self, pages: int) -> float:
         """Return the seconds that are left for measuring if so many pages are made after it."""

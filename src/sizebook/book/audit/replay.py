@@ -83,7 +83,7 @@ def replay_page(
             if not own:
                 view = make_view(project, sound, scratch / "view")
             else:
-                view = view_of_own(project, used, sound, scratch)
+                view = _view_of_own(project, used, sound, scratch)
             made, notes = None, list[Note]()
             for number, (placement, placed) in enumerate(placements_of(shown).items()):
                 own_scratch = scratch / f"placed-{number}"
@@ -213,7 +213,7 @@ def _put(file: str | Path, target: str | Path) -> None:
         shutil.copyfile(file, target)
 
 
-def view_of_own(
+def _view_of_own(
     project: Project,
     used: Sequence[AuditedBundle],
     sound: Sequence[AuditedBundle],
