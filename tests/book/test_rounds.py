@@ -26,8 +26,8 @@ from sizebook.book.audit.targets import PageFile, own_target
 from sizebook.book.chapters import get_chapter
 from sizebook.book.compared.sides import open_side
 from sizebook.book.compared.trials import absolute
-from sizebook.book.notebooks import run_chapter
-from sizebook.book.published import publishing
+from sizebook.book.notebooks import SO_FAR, STAMP, run_chapter
+from sizebook.book.published import choosing, publishing
 from sizebook.book.published.choosing import choose
 from sizebook.book.published.loans import lost_loans
 from sizebook.book.published.pages import made_with, take_page
@@ -518,6 +518,23 @@ def test_damage_and_smoke_are_refused(measured, tmp_path):
     with pytest.raises(UserError, match="in the profile smoke"):
         choose(project, tiny)
     assert list_rounds(project) == []
+
+
+def test_what_was_measured_so_far_is_never_published(measured, tmp_path, monkeypatch):
+    """It is refused; where somebody publishes it all the same, the audit of the round says so."""
+    project = copy(measured, tmp_path)
+    tiny, path = get_chapter(project.root, "tiny"), project.chapters / "tiny.ipynb"
+    page = json.loads(path.read_text())
+    page["metadata"][STAMP][SO_FAR] = True
+    path.write_text(json.dumps(page))
+    with pytest.raises(UserError, match="measured so far"):
+        choose(project, tiny)
+    monkeypatch.setattr(choosing, "SO_FAR", "whatever")
+    publishing.publish(project, [tiny], NAME)
+    report = audit_published(project, options=Options(replay=False, site=False))
+    errors = [each for each in report.findings if each.severity == "error"]
+    assert [each.rule for each in errors] == ["AU707-index"]
+    assert "shows what was measured so far" in errors[0].message
 
 
 @pytest.mark.parametrize(
