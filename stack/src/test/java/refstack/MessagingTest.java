@@ -124,8 +124,8 @@ class MessagingTest {
             DATABASE.execute("alter table messaging_row rename to hidden");
             try {
                 node.post("/messaging/messages?id=poison", new byte[5]);
-                QueueDatabase.await("a dead message", () -> state(node, "dead") == 1);
-                assertThat(state(node, "depth")).isZero();
+                QueueDatabase.await("a dead message and no other",
+                        () -> state(node, "dead") == 1 && state(node, "depth") == 0);
             } finally {
                 DATABASE.execute("alter table hidden rename to messaging_row");
             }
