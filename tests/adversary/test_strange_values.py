@@ -115,7 +115,7 @@ POINT = {"data": {"values": [{"a": 1}]}, "mark": "point"}
 def test_a_chart_that_is_never_done_is_given_up(what: str) -> None:
     """The next one is drawn."""
     words = r"takes longer|brings the process"
-    with Drawer(limit_s=20.0) as drawer, pytest.raises(ValueError, match=words):
+    with Drawer(limit_s=5.0) as drawer, pytest.raises(ValueError, match=words):
         drawer.draw(ENDLESS[what])
     with Drawer() as drawer:
         assert drawer.draw(POINT).startswith("<svg")
