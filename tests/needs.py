@@ -77,6 +77,7 @@ OF: dict[str, tuple[str, ...]] = {
     "book/test_own_book.py": ("measure",),
     "book/test_paper.py": ("browser", "site"),
     "book/test_site.py": ("site",),
+    "book/test_standing.py": ("site",),
     "book/test_beside.py": ("site",),
     "book/test_calculator.py": ("browser", "site"),
     "book/test_claims.py": ("site",),

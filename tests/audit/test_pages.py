@@ -236,6 +236,26 @@ def test_a_claim_that_no_report_makes_is_found(book: Path) -> None:
     assert "AU502" in found(audit(book))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("2020-", "2099-", "it was written down 2099-01-01T00:00:00Z"),
+        (",gt,", ",lt,", "it was not written down before its trials"),
+        ("own-json", "own-other", "it was not written down before its trials"),
+    ],
+)
+def test_a_claim_that_was_made_after_its_trials_is_found(
+    book: Path, old: str, new: str, why: str
+) -> None:
+    """By the table of the book's own claims, and when the trials behind them began."""
+    assert "AU503" not in found(audit(book))
+    table = book / "data" / "claims" / "own.csv"
+    table.write_text(table.read_text().replace(old, new))
+    (late,) = [one for one in audit(book).findings if one.rule == "AU503-claim-late"]
+    assert (late.severity, why in late.message) == ("warning", True)
+    assert late.place.endswith("#own-json-faster")
+
+
 def test_careful_forgeries_are_found_by_the_replay(book: Path) -> None:
     """Results whose checksums, words and pictures were all mended do not follow from bundles."""
 

@@ -127,6 +127,11 @@ def make_audited_book(root: Path, *, measured: bool = False) -> Path:
         for path in sorted((root / "data" / "reported").glob("*.csv"))
     ]
     (root / "data" / "reported" / "SHA256SUMS").write_text("".join(sums))
+    (root / "data" / "claims").mkdir()
+    (root / "data" / "claims" / "own.csv").write_text(
+        "claim_id,written_utc,relation,statement\n"
+        "own-json-faster,2020-01-01T00:00:00Z,gt,JSON answers more than Atom.\n"
+    )
     write_template(root, _as_measured if measured else str)
     for replicate in range(REPLICATES):
         for position, name in enumerate(SERVICE_NS):

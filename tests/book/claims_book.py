@@ -22,6 +22,8 @@ from sizebook.store import Project
 CLAIMS = ("gw-threads-1", "gw-size-1", "gw-odata-1", "mii-connectors-1", "ita-timeout-1")
 """Decided, decided, not transferable, of a chapter that is not written, undecidable."""
 PAGES = ("index", "notes", "chapters/alpha", "chapters/beta", "chapters/gamma")
+WRITTEN, BEGAN = "2026-01-01T10:00:00Z", "20260101T100001Z"
+"""When the book's own claim was written down, and when its trials began."""
 INDEX = """\
 # Synthetic book of claims
 
@@ -71,6 +73,9 @@ def write_tables(root: Path, claims: Sequence[str] = CLAIMS) -> None:
         "chapter,part,title\ngamma,I Test,Claims\ndelta,II Later,Not there\n"
     )
     (tables / "undecidable.csv").write_text("claim_id,reason\nita-timeout-1,no such disk\n")
+    (tables / "own.csv").write_text(
+        f"claim_id,written_utc,relation,statement\nown-hostile,{WRITTEN},level,hostile\n"
+    )
 
 
 def write_gamma(root: Path, faster: float = 0.5, leave_out: Sequence[str] = ()) -> None:
@@ -117,7 +122,7 @@ def frame_of(values: dict[str, list[float]]) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {"users": name, "replicate": number, "verdict": "valid",
-             "bundle": f"synthetic-{name}-{number}", "total_time_s": value}
+             "bundle": f"{BEGAN}-synthetic-{name}-{number}", "total_time_s": value}
             for name, each in values.items()
             for number, value in enumerate(each)
         ]

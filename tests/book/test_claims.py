@@ -24,8 +24,8 @@ from site_check import check_site
 from typer.testing import CliRunner
 
 from sizebook.book.chapters import find_chapters
-from sizebook.book.claims import count_states, faults, in_question, read_ledger
-from sizebook.book.ledger_html import render_ledger
+from sizebook.book.ledger.rows import count_states, faults, in_question, read_ledger
+from sizebook.book.ledger.table_html import render_ledger
 from sizebook.book.site import build_site, list_pages
 from sizebook.cli.main import app
 from sizebook.model.errors import UserError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sizebook.book.discoveries import discover_claims
+from sizebook.book.ledger.discoveries import discover_claims
 from sizebook.model.claim import ClaimOutcome, Comparison
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from browser import Browser
 from site_check import wait_for_charts
 
-from sizebook.book.claims import LedgerRow, read_ledger
-from sizebook.book.findings import find_findings
-from sizebook.book.findings_html import render_counts
+from sizebook.book.ledger.counts_html import render_counts
+from sizebook.book.ledger.findings import find_findings
+from sizebook.book.ledger.rows import LedgerRow, read_ledger
 from sizebook.model.claim import Claim, ClaimOutcome
 from sizebook.report.chart import prepare_chart, render_svg
 from sizebook.report.chart_words import describe_chart
@@ -44,7 +44,10 @@ def test_counts_are_by_part_and_verdict() -> None:
         [row("a", "confirmed", (2, 3, 4)), row("b", "undetermined", (0.9, 1, 1.1)),
          row("c", "not run", chapter="two")]
     )  # fmt: skip
-    assert found.states == {"confirmed": 1, "contradicted": 0, "undetermined": 1, "not run": 1}
+    assert found.reports == {
+        "confirmed": 1, "contradicted": 0, "undetermined": 1, "not run": 1, "no verdict": 0
+    }  # fmt: skip
+    assert not any(found.own.values()) and "This book's own" not in found.parts
     assert found.parts["Part of two"]["not run"] == 1
     assert (found.measured, found.unmeasured) == (("One",), ("Two",))
 
@@ -88,8 +91,11 @@ def test_the_landing_page_shows_what_the_ledger_says(browser: Browser, whole_roo
     browser.open(f"{(site / 'index.html').as_uri()}?charts=all")
     wait_for_charts(browser)
     text = browser.run("document.querySelector('.sb-counts').innerText")
-    for state, number in found.states.items():
-        assert f"{number} {state}" in text
+    for counts in (found.reports, found.own):
+        assert any(counts.values())
+        for state, number in counts.items():
+            shown = state != "no verdict" and (number > 0 or state != "not run")
+            assert (f"{number} {state}" in text) == shown
     assert browser.run("document.querySelector('.sb-chart').getBoundingClientRect().top") < 800
 
 

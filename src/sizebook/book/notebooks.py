@@ -19,10 +19,12 @@ import sizebook
 from sizebook.book.again import Again, find_again
 from sizebook.book.chapters import Chapter
 from sizebook.book.kernel import NotebookLostError, NotebookRun, cannot_write
+from sizebook.book.ledger.written import write_down
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.stamps import make_stamp
 from sizebook.lab import calibration
 from sizebook.lab.measurement_cache import AS_MEASURED, TRY_ALL
+from sizebook.lab.profiles import get_profile
 from sizebook.model.errors import UserError
 from sizebook.model.plain_text import on_one_line
 from sizebook.report.evidence import find_commit, hash_json
@@ -107,6 +109,8 @@ def run_chapter(
         folder.mkdir(parents=True, exist_ok=True)
     remains.unlink(missing_ok=True)
     try:
+        if not so_far and _measures_what_counts(parameters):
+            write_down(root, chapter.notebook)
         environment = {TRY_ALL: "1"} if force else {}
         environment |= {AS_MEASURED: "1"} if so_far else {}
         _execute(root, chapter, parameters, remains, on_progress, stop_grace_s, environment)
@@ -135,6 +139,12 @@ def run_chapter(
         error=message,
         remains=remains if remains.exists() else None,
     )
+
+
+def _measures_what_counts(parameters: Mapping[str, Any]) -> bool:
+    """Return whether a run measures trials that a claim may rest on."""
+    profile = get_profile(str(parameters.get("profile", "quick")))
+    return parameters.get("source", MEASURE) == MEASURE and profile.publishable
 
 
 def is_up_to_date(

@@ -30,10 +30,14 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sizebook.book.claims import LedgerRow, faults, in_question, read_ledger
+from sizebook.book.cited import ProjectBundles
 from sizebook.book.evidence_html import render_fold
-from sizebook.book.ledger_html import ledger_anchor, render_ledger
-from sizebook.book.records import PublishedResult
+from sizebook.book.ledger.discoveries import DECIDED
+from sizebook.book.ledger.rows import LedgerRow, faults, in_question, read_ledger, stand_of
+from sizebook.book.ledger.standing import Standing, card_rows
+from sizebook.book.ledger.table_html import ledger_anchor, render_ledger
+from sizebook.book.ledger.tables import ClaimTables, read_tables
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.site import is_unmeasured, list_pages
 from sizebook.book.sphinx_nodes import find_place, find_root, sizebook_markup
 from sizebook.model.claim import OWN, ClaimOutcome
@@ -61,10 +65,46 @@ def make_claim(record: PublishedResult, env: BuildEnvironment) -> nodes.containe
         claim = outcome.as_claim()
     else:
         claim = find_claim(outcome.claim_id, Project(find_root(env)))
+    standing = _stand(record, outcome, env)
     box = nodes.container(classes=["sb-claim-box"])
-    box += nodes.raw("", render_card(outcome, claim), format="html")
+    card = render_card(outcome, claim, standing.instead or "", card_rows(outcome, standing))
+    box += nodes.raw("", card, format="html")
     box += sizebook_markup("", html=render_fold(record, env.docname, find_place(env)))
     return box
+
+
+def make_caveat(claim_id: str, env: BuildEnvironment) -> nodes.Element:
+    """Return what prose about a claim of its page is read with: why no verdict is behind it."""
+    decided = read_records(Path(env.doc2path(env.docname))).get(claim_id)
+    if decided is not None:
+        outcome = ClaimOutcome.from_record(decided.fields["claim"])
+        standing = _stand(decided, outcome, env)
+        if standing.instead is not None and outcome.verdict in DECIDED:
+            line = nodes.paragraph(classes=["sb-caveat"])
+            line += nodes.strong("", f"No verdict ({standing.instead}): ")
+            line += nodes.Text(f"{standing.why}.")
+            return line
+    return nodes.container()
+
+
+def _stand(record: PublishedResult, outcome: ClaimOutcome, env: BuildEnvironment) -> Standing:
+    """Return what a claim's answer counts for; its page is read again when the tables change."""
+    root = find_root(env)
+    tables = sorted((root / "data" / "claims").glob("*.csv"))
+    for path in tables:
+        env.note_dependency(str(path))
+    try:
+        known, at_hand = _tables_once(root, tuple(path.stat().st_mtime_ns for path in tables))
+    except UserError as error:
+        _warn(env, "ledger", str(error), env.docname)
+        return Standing()
+    return stand_of(outcome, record, known, at_hand)
+
+
+@functools.lru_cache(maxsize=1)
+def _tables_once(root: Path, _made_ns: tuple[int, ...]) -> tuple[ClaimTables, ProjectBundles]:
+    """Return what dozens of claims on the pages of a book ask for."""
+    return read_tables(root), ProjectBundles(root)
 
 
 class LedgerDirective(SphinxDirective):

@@ -39,6 +39,7 @@ from sizebook.book.sphinx_beside import add_beside
 from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
 from sizebook.book.sphinx_calculator import SCRIPT, STYLE
 from sizebook.book.sphinx_claims import add_claims
+from sizebook.book.sphinx_coverage import add_coverage
 from sizebook.book.sphinx_evidence import add_evidence
 from sizebook.book.sphinx_findings import add_findings
 from sizebook.book.sphinx_nodes import (
@@ -256,6 +257,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_nodes(app)
     add_claims(app)
     add_findings(app)
+    add_coverage(app)
     add_beside(app)
     add_evidence(app)
     app.add_role("val", ValueRole())

@@ -12,16 +12,17 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from sizebook.book.findings import TESTED, find_findings
-from sizebook.book.findings_html import render_counts
+from sizebook.book.ledger.counts_html import render_counts
+from sizebook.book.ledger.findings import find_findings
 from sizebook.book.sphinx_claims import read_rows
 from sizebook.book.sphinx_nodes import make_chart
 from sizebook.report.chart import prepare_chart
 from sizebook.report.verdict_chart import verdict_chart
 
 _CAPTION = (
-    "Claims by part of the book and verdict. Both verdicts rest on valid trials only; an "
-    "undetermined claim needs more or better trials."
+    "Claims of the reports by part of the book and verdict, and this book's own. An undetermined "
+    "claim needs more or better trials. A claim without a verdict was tested by a stand-in, or "
+    "needs another machine."
 )
 _ALT = "Bar chart: number of claims in each part of the book, by verdict"
 
@@ -35,7 +36,7 @@ class FindingsDirective(SphinxDirective):
         """Return the nodes; without a claim that was tested, the words that say so alone."""
         found = find_findings(read_rows(self.env, self.get_location()))
         shown: list[nodes.Node] = [nodes.raw("", render_counts(found), format="html")]
-        if "counts" not in self.options and any(found.states[state] for state in TESTED):
+        if "counts" not in self.options and found.measured:
             spec, fluid = prepare_chart(verdict_chart(found.parts))
             figure = nodes.figure(classes=["sb-figure"])
             figure += make_chart(spec, _ALT, self.env, fluid=fluid)

@@ -18,7 +18,7 @@ from sizebook.book.cited import number_anchor, result_anchor
 from sizebook.book.evidence_html import render_bundles, render_numbers
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.sphinx_calculator import make_calculator
-from sizebook.book.sphinx_claims import make_claim
+from sizebook.book.sphinx_claims import make_caveat, make_claim
 from sizebook.book.sphinx_nodes import (
     find_place,
     make_chart,
@@ -102,7 +102,8 @@ def _show(record: PublishedResult, renderer: Any, data: Any) -> list[nodes.Node]
         case kind, "text/html" if kind in _HTML:
             return [_named(_HTML[kind](record, env), record, renderer)]
         case "prose", "text/markdown":
-            return [_make_prose(record, renderer, data.line or 0)]
+            caveats = [make_caveat(each, env) for each in record.fields.get("claims", ())]
+            return [_make_prose(record, renderer, data.line or 0), *caveats]
         case "value", "text/plain":
             return [_make_value(record, str(data.content))]
         case _:

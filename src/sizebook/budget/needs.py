@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sizebook.book.ledger.tables import read_tables
 from sizebook.book.planning import PlannedChapter
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.budget.odds import foresee
@@ -36,8 +37,10 @@ def find_needs(project: Project, planned: Sequence[PlannedChapter]) -> list[Need
 
     A chapter's own page tells how its claims stand, else the newest published one. A claim needs
     the starts of those experiments whose trials it was decided by, as far as they have a treatment
-    that it compares. Raises UserError for a page that cannot be read.
+    that it compares. A claim whose test is a stand-in, or needs another machine, gets no verdict
+    and needs nothing. Raises UserError for a page that cannot be read.
     """
+    fidelity = read_tables(project.root).fidelity
     sessions = every_start(planned)
     packs = newest_packs(find_rounds(project))
     published = open_published(project) if packs else None
@@ -54,6 +57,9 @@ def find_needs(project: Project, planned: Sequence[PlannedChapter]) -> list[Need
         for record in read_records(page).values():
             if record.kind == "claim":
                 outcome = ClaimOutcome.from_record(record.fields["claim"])
+                known = fidelity.get(outcome.claim_id)
+                if known is not None and not known.bears_a_verdict:
+                    continue
                 needs += _need(outcome, chapter, record, _Trials(bundles), sessions)
     return needs
 

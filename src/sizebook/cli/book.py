@@ -47,6 +47,7 @@ def book(
     the end, and on Ctrl-C, their pages are made anew of what was measured so far. Asked again, it
     goes on where it stopped.
     """
+    from sizebook.book.ledger.written import write_down
     from sizebook.book.site import build_site, site_index
     from sizebook.budget.minutes import Deadline, parse_budget
     from sizebook.budget.planning import plan_budget
@@ -65,6 +66,8 @@ def book(
     plan = plan_budget(project, profile, chapter or [], tries=True)
     for name, why in plan.left_out.items():
         say(f"{name}: not planned: {why}", aside=True)
+    for each in plan.planned:
+        write_down(project.root, each.chapter.notebook)
     spent = _measure(project, plan, deadline)
     failed = _make_pages(project, plan_budget(project, profile, chapter or []).pages())
     bring_pages(project, lambda name: not _is_own(project, name))

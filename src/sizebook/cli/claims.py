@@ -12,7 +12,7 @@ from sizebook.model.errors import UsageError
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
-    from sizebook.book.claims import LedgerRow
+    from sizebook.book.ledger.rows import LedgerRow
 
 
 def claims(
@@ -31,7 +31,7 @@ def claims(
 
     Exits with 1 if a chapter of the book leaves a claim out without a reason.
     """
-    from sizebook.book.claims import (
+    from sizebook.book.ledger.rows import (
         NOT_TRANSFERABLE,
         STATES,
         count_states,

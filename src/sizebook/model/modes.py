@@ -38,3 +38,12 @@ ELSEWHERE: Elsewhere = "ssh"
 """Of another machine, which uses nothing of this one."""
 CONNECTED: tuple[Mode, ...] = ("namespace", "container")
 """Modes whose hosts have interfaces that this machine can set up."""
+HARDWARE_GUESTS: tuple[Mode, ...] = ("virtio-vm-kvm", "emulated-vm-kvm")
+"""Guests whose code the CPU runs itself."""
+SOFTWARE_GUESTS: tuple[Mode, ...] = (
+    "user-space-kernel",
+    "paravirtual-kernel",
+    "virtio-vm",
+    "emulated-vm",
+)
+"""Guests made by a program alone: what they cost says nothing of hardware virtualization."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sizebook.model.claim import (
     OWN,
@@ -68,10 +68,17 @@ def render_text(outcome: ClaimOutcome) -> str:
     )
 
 
-def render_card(outcome: ClaimOutcome, claim: Claim) -> str:
-    """Return the claim as HTML; every text is escaped, and no style or script is inside."""
+def render_card(
+    outcome: ClaimOutcome, claim: Claim, state: str = "", more: Iterable[tuple[str, str]] = ()
+) -> str:
+    """Return the claim as HTML; every text is escaped, and no style or script is inside.
+
+    ``state`` stands in the place of the verdict where the ledger says something else, and ``more``
+    are rows with their titles that come first.
+    """
+    state = state or outcome.verdict
     source = "this book" if outcome.source == OWN else outcome.source
-    rows = []
+    rows = [(title, escape(words)) for title, words in more]
     if outcome.source != OWN:
         rows.append(("Reported", _reported(claim)))
     rows += [
@@ -86,11 +93,11 @@ def render_card(outcome: ClaimOutcome, claim: Claim) -> str:
     if outcome.source != OWN and claim.limits:
         rows.append(("Transferable", escape(claim.transferable)))
     listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in rows)
-    name = f"Claim {outcome.claim_id}: {outcome.verdict}"
+    name = f"Claim {outcome.claim_id}: {state}"
     return (
-        f"<div class='sb-claim sb-is-{_class(outcome.verdict)}' role='group' "
+        f"<div class='sb-claim sb-is-{_class(state)}' role='group' "
         f"aria-label='{escape(name)}'>"
-        f"<p class='sb-claim-head'>{render_badge(outcome.verdict)} "
+        f"<p class='sb-claim-head'>{render_badge(state)} "
         f"<code>{escape(outcome.claim_id)}</code> <span>{escape(source)}</span></p>"
         f"<p class='sb-claim-words'>{escape(outcome.statement)}</p>"
         f"<dl>{listed}</dl>{_pairs(outcome)}</div>"

@@ -35,8 +35,9 @@ VERDICT_COLOURS = {
     "contradicted": "#c4372e",
     "undetermined": "#8f6400",
     "not run": "#667380",
+    "no verdict": "#7a6a94",
 }
-"""A colour for each verdict of a claim, in the order in which they are shown.
+"""A colour for each verdict of a claim, and for claims that get none, in the order of showing.
 
 Each keeps 3:1 against white paper and the dark page, and 4.5:1 against the white number in it.
 """

@@ -21,13 +21,14 @@ from sizebook.book.audit.outputs import ExecutedPage, cited_by
 from sizebook.book.audit.pages import audit_page, check_up_to_date, open_page
 from sizebook.book.audit.provenance import History, audit_provenance
 from sizebook.book.audit.replay import Places, Replay, compare_replay, replay_page
-from sizebook.book.audit.reported import audit_claims, audit_reported
+from sizebook.book.audit.reported import audit_claims, audit_reported, audit_written
 from sizebook.book.audit.rounds import audit_rounds
 from sizebook.book.audit.site import audit_site
 from sizebook.book.audit.targets import AuditTarget, published_target
 from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.chapters import Chapter, find_chapters
 from sizebook.book.crate.rules import is_crate
+from sizebook.book.ledger.tables import read_tables
 from sizebook.model.claim import Claim
 from sizebook.model.errors import BundleError, UsageError, UserError
 from sizebook.report.claims import find_claim
@@ -145,6 +146,7 @@ def _audit_pages(
             audit_treatments(page, again.notes, bundles, report)
     if project is not None:
         audit_claims(pages, look_up, report)
+        audit_written(pages, read_tables(project.root), report)
 
 
 def _audit_results(

@@ -9,6 +9,9 @@ from pathlib import Path
 from sizebook.book.audit.contents import LookUp
 from sizebook.book.audit.findings import AuditReport
 from sizebook.book.audit.outputs import ExecutedPage
+from sizebook.book.ledger.standing import began_utc, stand
+from sizebook.book.ledger.tables import ClaimTables
+from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.store import Project
 from sizebook.store.fingerprints import fingerprint_file
 
@@ -60,6 +63,25 @@ def audit_claims(pages: Sequence[ExecutedPage], look_up: LookUp, report: AuditRe
                 "AU502-claim-unknown", output.place, words,
                 found=key[:120], expected="a claim of data/reported/claims.csv, decided once",
                 spoils=[page.item, *output.items()],
+            )  # fmt: skip
+
+
+def audit_written(pages: Sequence[ExecutedPage], tables: ClaimTables, report: AuditReport) -> None:
+    """Report claims of the book's own that were written down after a trial behind them began."""
+    for output in (each for page in pages for each in page.results if each.kind == "claim"):
+        try:
+            result = output.read()
+            outcome = ClaimOutcome.from_record(getattr(result, "claim", {}))
+        except ValueError:  # told by the audit of its contents
+            continue
+        bundles = [source.bundle for source in result.evidence.sources]
+        standing = stand(outcome, bundles, tables, lambda _: None)
+        if outcome.source == OWN and standing.instead is not None:
+            began = min(map(began_utc, bundles), default="")
+            report.add(
+                "AU503-claim-late", output.place, standing.why,
+                found=standing.written_utc or "not in data/claims/own.csv",
+                expected=f"before {began}" if began else "before its trials",
             )  # fmt: skip
 
 

@@ -65,6 +65,15 @@ RULES: tuple[AuditRule, ...] = (
         "chapter makes itself (own-…), and is decided once.",
         "Correct the claim's id in the template and run the chapter again.",
     ),
+    AuditRule(
+        "AU503-claim-late",
+        "warning",
+        "The book's own claims were made before their trials",
+        "data/claims/own.csv says when each own-… claim was written down; the ids of bundles say "
+        "when trials began. The ledger shows a later claim as a finding, without a verdict.",
+        "Measure anew: a run writes the claims of its notebook down before its trials. When a line "
+        "of the table was added, git log -S OWN-ID -- data/claims notebooks tells.",
+    ),
     *(AuditRule(**asdict(rule)) for rule in CRATE_RULES),
     AuditRule(
         "AU701-pack",

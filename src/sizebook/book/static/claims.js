@@ -4,7 +4,8 @@
   "use strict";
 
   const MARK = "#claims:";
-  const FIELDS = ["source", "part", "verdict", "q"];
+  const CHOICES = ["source", "part", "verdict", "fidelity"];
+  const FIELDS = [...CHOICES, "q"];
 
   function readAddress() {
     const kept = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length) : "";
@@ -40,7 +41,7 @@
     const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const row of rows) {
-      const fits = ["source", "part", "verdict"].every((name) => {
+      const fits = CHOICES.every((name) => {
         const wanted = form.elements[name].value;
         return !wanted || row.line.dataset[name] === wanted;
       });

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sizebook.book.cited import result_anchor
-from sizebook.book.claims import STATES, LedgerRow, count_states, discoveries
+from sizebook.book.ledger.rows import STATES, LedgerRow, count_states, discoveries
+from sizebook.book.ledger.standing import fidelity_words
 from sizebook.model.claim import OWN
+from sizebook.model.fidelity import FIDELITIES
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.claim_card import effect_words, render_badge, size_words
 from sizebook.stats.decisions import ratio_words
@@ -80,11 +82,13 @@ def _controls(rows: Sequence[LedgerRow]) -> str:
     sources = {row.claim.source: source_words(row.claim.source) for row in rows}
     parts = sorted({row.part for row in rows if row.part})
     states = [state for state in STATES if any(row.state == state for row in rows)]
+    kinds = [kind for kind in FIDELITIES if any(_fidelity(row) == kind for row in rows)]
     return (
         "<form class='sb-ledger-controls' hidden>"
         f"{_select('source', 'Report', sources)}"
         f"{_select('part', 'Part', {part: part for part in parts})}"
         f"{_select('verdict', 'Verdict', {state: state for state in states})}"
+        f"{_select('fidelity', 'Fidelity', {kind: kind for kind in kinds})}"
         "<label>Text <input type='search' name='q' autocomplete='off'></label>"
         "<button type='reset'>Show all</button>"
         "<output aria-live='polite'></output></form>"
@@ -121,13 +125,30 @@ def _row(row: LedgerRow, link: Link) -> str:
     ratio = "" if claim.reported_ratio is None else ratio_words(claim.reported_ratio)
     return (
         f"<tr id='{escape(ledger_anchor(claim.claim_id))}' data-source='{escape(claim.source)}' "
-        f"data-part='{escape(row.part)}' data-verdict='{escape(row.state)}'>"
+        f"data-part='{escape(row.part)}' data-verdict='{escape(row.state)}' "
+        f"data-fidelity='{escape(_fidelity(row))}'>"
         f"<th scope='row'>{statement}<span class='sb-ledger-id'><code>{escape(claim.claim_id)}"
         f"</code> {escape(source_words(claim.source))}</span></th>"
         f"<td>{chapter}</td><td>{escape(ratio)}</td><td>{measured}{size}{proof}</td>"
         f"<td>{render_badge(row.state)}<span class='sb-ledger-why'>{escape(row.reason)}</span>"
-        "</td></tr>"
+        f"{_test(row)}</td></tr>"
     )
+
+
+def _fidelity(row: LedgerRow) -> str:
+    """Return the kind of a claim's fidelity; empty where the ledger has none."""
+    return row.standing.fidelity.kind if row.standing.fidelity else ""
+
+
+def _test(row: LedgerRow) -> str:
+    """Return what else there is to say of a test that gives a verdict, as a line of a cell."""
+    found = row.standing
+    if found.instead is not None:
+        return ""
+    words = f"Written down {found.written_utc[:10]}, before its trials" if found.written_utc else ""
+    if found.fidelity is not None:
+        words = f"{found.fidelity.kind.capitalize()}: {fidelity_words(found.fidelity)}"
+    return f"<span class='sb-ledger-why'>{escape(words)}</span>" if words else ""
 
 
 def render_size(row: LedgerRow) -> str:

@@ -2,23 +2,28 @@
 
 A claim gets its verdict from the executed notebook of the chapter that ``data/claims`` names for
 it. What is not decided has a reason; what a chapter of the book leaves out without one is a fault,
-and the book does not build. A verdict that does not survive the limit of false discoveries over the
-whole book is undetermined here, and its reason says what its page says (``book.discoveries``).
+and the book does not build. The answer of a test that does not ask the claim's question, or of a
+claim that was made after its trials, is no verdict (``standing``). A verdict that does not survive
+the limit of false discoveries over the whole book is undetermined here, and its reason says what
+its page says (``discoveries``).
 """
 
 from __future__ import annotations
 
-import csv
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sizebook.book.chapters import find_chapters
-from sizebook.book.discoveries import BookDiscoveries, discover_claims
+from sizebook.book.cited import ProjectBundles
+from sizebook.book.ledger.discoveries import DECIDED, BookDiscoveries, discover_claims
+from sizebook.book.ledger.standing import NO_VERDICT, Standing, fidelity_words, stand
+from sizebook.book.ledger.tables import ClaimTables, check_known, read_tables
 from sizebook.book.records import PublishedResult, read_records
+from sizebook.model.bundle import BundleRecord
 from sizebook.model.claim import CLAIM_VERDICTS, OWN, Claim, ClaimOutcome, ClaimSize
 from sizebook.model.errors import UserError
 from sizebook.model.reported import REPORTS
@@ -26,13 +31,7 @@ from sizebook.report.claims import read_claims
 from sizebook.store import Project
 
 NOT_TRANSFERABLE = "not transferable"
-STATES: tuple[str, ...] = (*CLAIM_VERDICTS, NOT_TRANSFERABLE)
-
-_COLUMNS = {
-    "chapters": ("source", "scenario", "claim_id", "chapter"),
-    "planned": ("chapter", "part", "title"),
-    "undecidable": ("claim_id", "reason"),
-}
+STATES: tuple[str, ...] = (*CLAIM_VERDICTS, *NO_VERDICT, NOT_TRANSFERABLE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class LedgerRow:
 
     claim: Claim
     state: str
-    """A verdict, or ``not transferable``: what the ledger says."""
+    """What the ledger says: a verdict, what stands in its place, or ``not transferable``."""
     reason: str
     chapter: str
     title: str
@@ -61,11 +60,12 @@ class LedgerRow:
     outcome: ClaimOutcome | None = None
     evidence: ClaimEvidence | None = None
     fault: str = ""
+    standing: Standing = field(default_factory=Standing)
 
     @property
     def verdict(self) -> str | None:
-        """The verdict; None for a claim that is not transferable."""
-        return None if self.state == NOT_TRANSFERABLE else self.state
+        """The verdict; None for a claim that gets none."""
+        return self.state if self.state in CLAIM_VERDICTS else None
 
     @property
     def size(self) -> ClaimSize | None:
@@ -75,7 +75,7 @@ class LedgerRow:
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as ``sizebook claims --json`` prints it."""
-        found = self.outcome
+        found, fidelity = self.outcome, self.standing.fidelity
         interval = None
         if found is not None and found.low is not None and found.high is not None:
             interval = [found.low, found.high]
@@ -91,6 +91,10 @@ class LedgerRow:
             "metric": (found.metric if found else self.claim.metric) or None,
             "reported_ratio": self.claim.reported_ratio,
             "transferable": self.claim.transferable,
+            "fidelity": fidelity.kind if fidelity else None,
+            "fidelity_reason": fidelity.reason if fidelity else None,
+            "requires": dict(fidelity.requires) if fidelity else {},
+            "written_utc": self.standing.written_utc or None,
             "state": self.state,
             "verdict": self.verdict,
             "page_verdict": found.verdict if found else None,
@@ -125,6 +129,7 @@ class _Chapter:
 class _Decided:
     outcome: ClaimOutcome
     evidence: ClaimEvidence
+    standing: Standing
 
 
 def read_ledger(root: Path, pages: Sequence[str]) -> list[LedgerRow]:
@@ -134,33 +139,44 @@ def read_ledger(root: Path, pages: Sequence[str]) -> list[LedgerRow]:
     table.
     """
     known = _read_reported(root)
-    titles = {row["chapter"]: _Chapter(row["part"], row["title"]) for row in _read(root, "planned")}
+    tables = read_tables(root)
+    check_known(root, tables, list(known))
+    titles = {chapter: _Chapter(*about) for chapter, about in tables.planned.items()}
     titles |= {each.id: _Chapter(each.part, each.title) for each in find_chapters(root)}
-    places = _places(root)
-    undecidable = {row["claim_id"]: row["reason"] for row in _read(root, "undecidable")}
-    decided = _read_decided(root, pages)
+    decided = _read_decided(root, pages, tables)
     executed = [page for page in pages if (root / "book" / f"{page}.ipynb").exists()]
-    rows = []
-    for claim in known.values():
-        chapter = places.get((claim.source, claim.claim_id)) or places.get(
-            (claim.source, claim.scenario), ""
-        )
-        found = decided.pop(claim.claim_id, None)
-        rows.append(_row(claim, chapter, found, undecidable, pages, executed, titles))
-    for claim_id in undecidable.keys() - known.keys():
-        raise _bad(root, "undecidable", f"claim_id {claim_id!r}, which no report has")
+    rows = [
+        _row(claim, decided.pop(claim.claim_id, None), tables, pages, executed, titles)
+        for claim in known.values()
+    ]
     rows += [_own_row(found, titles) for found in decided.values()]
     rows = _without_withdrawn(rows)
     order = {chapter: place for place, chapter in enumerate(titles)}
     return sorted(rows, key=lambda row: order.get(row.chapter, len(order)))
 
 
+def stand_of(
+    outcome: ClaimOutcome, record: PublishedResult, tables: ClaimTables, at_hand: ProjectBundles
+) -> Standing:
+    """Return what the answer of a claim's test counts for, with its evidence as a page has it."""
+    sources = {source["bundle"]: source["sha256"] for source in record.evidence["sources"]}
+
+    def measured(bundle: str) -> BundleRecord | None:
+        found = at_hand.find(bundle, sources[bundle]).cited
+        return found.record if found is not None else None
+
+    return stand(outcome, list(sources), tables, measured)
+
+
 def discoveries(rows: Iterable[LedgerRow]) -> BookDiscoveries:
     """Return which verdicts of a ledger count, and how many of them may be wrong.
 
-    ``rows`` are all of a book: with fewer of them other verdicts would survive.
+    ``rows`` are all of a book: with fewer of them other verdicts would survive. A test whose answer
+    is no verdict is none of them.
     """
-    return discover_claims(row.outcome for row in rows if row.outcome is not None)
+    return discover_claims(
+        row.outcome for row in rows if row.outcome is not None and row.standing.instead is None
+    )
 
 
 def _without_withdrawn(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
@@ -174,7 +190,7 @@ def _without_withdrawn(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
 
 
 def in_question(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
-    """Return the claims that get a verdict: the transferable ones and the book's own."""
+    """Return the claims that are asked about: the transferable ones and the book's own."""
     return [row for row in rows if row.state != NOT_TRANSFERABLE]
 
 
@@ -197,44 +213,81 @@ def faults(rows: Iterable[LedgerRow]) -> list[str]:
 
 def _row(
     claim: Claim,
-    chapter: str,
     found: _Decided | None,
-    undecidable: Mapping[str, str],
+    tables: ClaimTables,
     pages: Sequence[str],
     executed: Sequence[str],
     titles: Mapping[str, _Chapter],
 ) -> LedgerRow:
-    about = titles.get(chapter, _Chapter("", chapter))
     name = claim.claim_id
+    places = tables.places
+    chapter = places.get((claim.source, name)) or places.get((claim.source, claim.scenario), "")
+    about = titles.get(chapter, _Chapter("", chapter))
+    fault = ""
+    if not chapter:
+        fault = f"data/claims/chapters.csv names no chapter for claim {name}"
+    elif claim.is_transferable and tables.fidelity and name not in tables.fidelity:
+        fault = f"data/claims/fidelity.csv does not say how faithfully claim {name} is tested"
     if found is not None:
-        fault = ""
         if found.outcome.chapter != chapter:
             fault = (f"chapter {found.outcome.chapter} decides claim {name}, which "
                      f"data/claims/chapters.csv gives to {chapter or 'no chapter'}")  # fmt: skip
-        elif name in undecidable:
+        elif name in tables.undecidable:
             fault = f"chapter {chapter} decides claim {name}: take it out of undecidable.csv"
-        verdict, reason = found.outcome.verdict, found.outcome.reason
-        return LedgerRow(claim, verdict, reason, chapter, about.title, about.part,
-                         found.outcome, found.evidence, fault)  # fmt: skip
-    state: str = "not run"
-    fault = ""
-    if not claim.is_transferable:
-        state, reason = NOT_TRANSFERABLE, claim.limits
-    elif name in undecidable:
-        reason = f"it cannot be put to the test here: {undecidable[name]}"
-    elif f"chapters/{chapter}" in executed:
-        reason = f"its chapter, {about.title}, does not decide it"
+        return _decided_row(claim, found, chapter, about, fault)
+    if (
+        claim.is_transferable
+        and name not in tables.undecidable
+        and f"chapters/{chapter}" in executed
+    ):
         fault = (f"chapter {chapter} does not decide claim {name}, nor does "
                  "data/claims/undecidable.csv say why not")  # fmt: skip
-    elif f"chapters/{chapter}" in pages:
+    state, reason, standing = _undecided(claim, chapter, about, tables, pages, executed)
+    return LedgerRow(claim, state, reason, chapter, about.title, about.part, fault=fault,
+                     standing=standing)  # fmt: skip
+
+
+def _undecided(
+    claim: Claim,
+    chapter: str,
+    about: _Chapter,
+    tables: ClaimTables,
+    pages: Sequence[str],
+    executed: Sequence[str],
+) -> tuple[str, str, Standing]:
+    """Return state, reason and standing of a claim that no page of the book decides."""
+    name, page = claim.claim_id, f"chapters/{chapter}"
+    if not claim.is_transferable:
+        return NOT_TRANSFERABLE, claim.limits, Standing()
+    fidelity = tables.fidelity.get(name)
+    if fidelity is not None and fidelity.kind == "not testable here":
+        why = fidelity_words(fidelity)
+        return fidelity.kind, why, Standing(fidelity, instead=fidelity.kind, why=why)
+    if name in tables.undecidable:
+        reason = f"it cannot be put to the test here: {tables.undecidable[name]}"
+    elif page in executed:
+        reason = f"its chapter, {about.title}, does not decide it"
+    elif page in pages:
         reason = (
             f"its chapter, {about.title}, has not been run: 'sizebook run {shlex.quote(chapter)}'"
         )
     else:
         reason = f"its chapter, {about.title}, is not written yet"
-    if not chapter:
-        fault = f"data/claims/chapters.csv names no chapter for claim {name}"
-    return LedgerRow(claim, state, reason, chapter, about.title, about.part, fault=fault)
+    return "not run", reason, Standing(fidelity)
+
+
+def _decided_row(
+    claim: Claim, found: _Decided, chapter: str, about: _Chapter, fault: str
+) -> LedgerRow:
+    """Return the row of a claim that a page decides: its verdict, or what stands in its place."""
+    state: str = found.outcome.verdict
+    reason = found.outcome.reason
+    standing = found.standing
+    if standing.instead is not None:
+        answer = f"; its answer, {state}, is no verdict" if state in DECIDED else ""
+        state, reason = standing.instead, f"{standing.why}{answer}"
+    return LedgerRow(claim, state, reason, chapter, about.title, about.part, found.outcome,
+                     found.evidence, fault, standing)  # fmt: skip
 
 
 def _own_row(found: _Decided, titles: Mapping[str, _Chapter]) -> LedgerRow:
@@ -245,13 +298,13 @@ def _own_row(found: _Decided, titles: Mapping[str, _Chapter]) -> LedgerRow:
     fault = ""
     if claim.source != OWN:
         fault = f"chapter {outcome.chapter} decides claim {claim.claim_id}, which no report has"
-    return LedgerRow(claim, outcome.verdict, outcome.reason, outcome.chapter, about.title,
-                     about.part, outcome, found.evidence, fault)  # fmt: skip
+    return _decided_row(claim, found, outcome.chapter, about, fault)
 
 
-def _read_decided(root: Path, pages: Sequence[str]) -> dict[str, _Decided]:
+def _read_decided(root: Path, pages: Sequence[str], tables: ClaimTables) -> dict[str, _Decided]:
     """Return what the executed notebooks of the book decide, by claim."""
     decided: dict[str, _Decided] = {}
+    bundles_at_hand = ProjectBundles(root)
     for page, record in _claim_records(root, pages):
         try:
             outcome = ClaimOutcome.from_record(record.fields["claim"])
@@ -268,10 +321,11 @@ def _read_decided(root: Path, pages: Sequence[str]) -> dict[str, _Decided]:
                 expected="one chapter for each claim",
                 next_step="take it out of one of them, or make it an own_claim(...)",
             )
+        standing = stand_of(outcome, record, tables, bundles_at_hand)
         bundles = tuple(source["bundle"] for source in record.evidence["sources"])
         command, sha256 = str(record.evidence["command"]), str(record.evidence["sha256"])
         evidence = ClaimEvidence(page, record.key, bundles, command, sha256)
-        decided[record.key] = _Decided(outcome, evidence)
+        decided[record.key] = _Decided(outcome, evidence, standing)
     return decided
 
 
@@ -289,40 +343,3 @@ def _read_reported(root: Path) -> dict[str, Claim]:
     if not (root / "data" / "reported" / "claims.csv").exists():
         return {}
     return read_claims(Project(root))
-
-
-def _places(root: Path) -> dict[tuple[str, str], str]:
-    """Return the chapter of each (source, claim) and (source, scenario)."""
-    places = {}
-    for row in _read(root, "chapters"):
-        if bool(row["scenario"]) == bool(row["claim_id"]):
-            raise _bad(root, "chapters", f"a row with {row}: a scenario or a claim_id, not both")
-        places[row["source"], row["scenario"] or row["claim_id"]] = row["chapter"]
-    return places
-
-
-def _read(root: Path, table: str) -> list[dict[str, str]]:
-    """Return the rows of a table of ``data/claims``; none where the book has no such table."""
-    path = root / "data" / "claims" / f"{table}.csv"
-    if not path.exists():
-        return []
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            rows = list(reader)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise _bad(root, table, f"no readable table ({error})") from error
-    if tuple(reader.fieldnames or ()) != _COLUMNS[table]:
-        raise _bad(root, table, f"the columns {reader.fieldnames}")
-    if any(None in row or None in row.values() for row in rows):
-        raise _bad(root, table, "a row of another length than its heading")
-    return rows
-
-
-def _bad(root: Path, table: str, found: str) -> UserError:
-    path = (root / "data" / "claims" / f"{table}.csv").relative_to(root)
-    return UserError(
-        found=f"{path.as_posix()} has {found}",
-        expected=f"columns {', '.join(_COLUMNS[table])}, as data/claims/README.md describes them",
-        next_step="correct the table",
-    )
