@@ -36,12 +36,12 @@ def one_drawer() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def audited_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder of an untouched book, one for all folders of tests."""
-    return _make_once(tmp_path_factory)
+    return _make_once(tmp_path_factory.getbasetemp())
 
 
 @functools.cache
-def _make_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_audited_book(tmp_path_factory.mktemp("audited") / "book")
+def _make_once(folder: Path) -> Path:
+    return make_audited_book(folder / "audited" / "book")
 
 
 @pytest.fixture
