@@ -57,6 +57,7 @@ def test_nobody_queues_where_one_user_asks():
     assert known_within(late, "server", alone=True) is None
 
 
+LATENESS = {"lag_p99_ms": 2.0, "lag_max_ms": 52.0, "mean_ms": 10.0}
 CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 0.1}
 
 
@@ -73,11 +74,13 @@ CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 
         ([("SB601-steady", "noisy"), ("SB602-jit", "noisy")], 0.3, "times", None),
         ([("SB602-jit", "noisy")], 0.3, "times", None),
         ([("SB601-steady", "noisy")], 0.3, "server", 1.3),
+        ([("SB202-generator-lag", "generator-bound")], None, "times", 1.25),
+        ([("SB202-generator-lag", "generator-bound"), ("SB602-jit", "noisy")], 0.3, "times", None),
         (
             [("SB601-steady", "noisy"), ("SB202-generator-lag", "generator-bound")],
             0.3,
             "times",
-            None,
+            1.3 * 1.25,
         ),
         (
             [("SB601-steady", "noisy"), ("SB202-generator-lag", "generator-bound")],
@@ -87,9 +90,9 @@ CHANGES = {"throughput_trend": 0.0, "throughput_shift": -0.02, "latency_trend": 
         ),
     ],
 )
-def test_a_change_that_may_be_chance_says_how_far_off_a_trial_is(failed, shift, basis, within):
-    """Alone it bounds the level; beside another doubt, or where it is not known, it does not."""
-    numbers = CHANGES | ({} if shift is None else {"latency_shift": shift})
+def test_some_doubts_say_how_far_off_a_trial_is(failed, shift, basis, within):
+    """They bound the level; beside another doubt, or where it is not known, they do not."""
+    numbers = CHANGES | LATENESS | ({} if shift is None else {"latency_shift": shift})
     findings = tuple(Finding(rule, False, "", numbers, verdict) for rule, verdict in failed)
     judgement = Judgement(worst_of(verdict for _, verdict in failed), findings)
     assert known_within(judgement, basis) == within

@@ -198,7 +198,7 @@ def doubting(
     ).outcome
 
 
-def test_trials_known_within_a_factor_count_where_valid_ones_are_too_few() -> None:
+def test_trials_known_within_a_factor_count_within_it() -> None:
     """Their doubt widens the interval: by the mean of it over a side's replicates, on logs."""
     a, b = VALUES["a"][:3], VALUES["b"][:3]
     sure = doubting(rows(a=a, b=b), 0.3)
@@ -218,14 +218,33 @@ def test_trials_known_within_a_factor_count_where_valid_ones_are_too_few() -> No
     assert doubting(few, 0.3, ["SB601-steady", "SB602-jit"]).n == 1
 
 
-def test_no_doubted_trial_counts_where_valid_ones_are_enough() -> None:
-    """Three valid replicates of each side are: which trials count must not depend on results."""
+def test_doubted_trials_count_however_many_are_valid() -> None:
+    """Which trials count must not depend on how many others were quiet."""
     frame = rows()
     doubted = frame.with_columns(
         verdict=pl.when(pl.col("bundle") == "b-1").then(pl.lit("noisy")).otherwise("verdict")
     )
-    found = doubting(doubted, 0.3)
-    assert (found.n, found.note) == (3, "")
+    found, sure = doubting(doubted, 0.3), doubting(frame, 0.3)
+    assert (found.n, found.effect) == (sure.n, sure.effect) == (4, sure.effect)
+    assert sure.low is not None and found.low == pytest.approx(sure.low / 1.3 ** (1 / 4))
+
+
+def test_a_late_generator_widens_the_interval() -> None:
+    """By its lateness beside the mean latency; one that is not known leaves the trial out."""
+    few = pl.concat([rows(a=VALUES["a"]), rows("generator-bound", b=VALUES["b"])])
+    late = {"lag_p99_ms": 1.0, "lag_max_ms": 1.0, "mean_ms": 5.0}
+
+    def decided(numbers: dict[str, float]) -> ClaimOutcome:
+        trials = trials_of(few, failing=["SB202-generator-lag"], numbers=numbers)
+        return decide_claim(
+            SLOWER, few, "total_time_s", [(LEFT, RIGHT)], chapter="alpha", trials=trials, least=1.1
+        ).outcome
+
+    sure, found = doubting(rows(), 0.3), decided(late)
+    assert sure.low is not None and found.low == pytest.approx(sure.low / 1.2)
+    assert "uncertain by 20%" in found.note
+    assert decided(late | {"lag_max_ms": 600.0}).n == 0  # 1.4 times the mean
+    assert decided({}).n == 0
 
 
 def test_what_is_left_out_must_not_decide() -> None:

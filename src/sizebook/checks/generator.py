@@ -19,7 +19,7 @@ from sizebook.checks.facts import (
 from sizebook.checks.rules import Answer, DoesNotApply, rule
 from sizebook.model.bundle import SHARED_CORES
 from sizebook.model.load import ClosedLoop
-from sizebook.model.verdict import Verdict
+from sizebook.model.verdict import Finding, Verdict
 from sizebook.stats.groups import Groups, is_ascending, tally
 from sizebook.stats.quantiles import highest_supported
 from sizebook.store import Bundle
@@ -103,7 +103,9 @@ def _worst_worker(bundle: Bundle, begin_ns: int, end_ns: int) -> dict[str, float
     "the measured 99th percentile of latency (or the highest percentile the sample supports). An "
     "answer waits for the event loop as the tick does, so this bounds by how much the tail may be "
     "the generator's own. 0.25 ms is free: an idle loop's tick comes 0.10 to 0.15 ms late, since "
-    "the kernel wakes a sleeper so much later.",
+    "the kernel wakes a sleeper so much later. The level of the times is off by less than the mean "
+    "lateness that these percentiles allow: a claim counts such a trial with an interval that is "
+    "wider by that.",
     remedy="Fewer users a worker, the lean user class, CPUs of its own for the generator.",
 )
 def generator_lag(bundle: Bundle) -> Answer:
@@ -121,6 +123,7 @@ def generator_lag(bundle: Bundle) -> Answer:
         "lag_max_ms": facts.lag_max_ms,
         "latency_ms": latency_ms,
         "latency_percentile": percent,
+        "mean_ms": float(good["latency_ns"].mean()) / 1e6,
         "limit_ms": limit_ms,
     }
     text = (
@@ -128,6 +131,20 @@ def generator_lag(bundle: Bundle) -> Answer:
         f"of {latency_ms:.2f} ms (p{percent:.4g})"
     )
     return Answer(facts.lag_p99_ms <= limit_ms, text, numbers)
+
+
+def late_by(finding: Finding) -> float | None:
+    """Return how far off a trial's level may be that ``SB202-generator-lag`` doubts.
+
+    As a share of the mean latency, at most 1: no answer in a hundred waited longer than the 99th
+    percentile of lateness, and none longer than the most. None where that is not known.
+    """
+    numbers = finding.numbers
+    if finding.passed is not False or not numbers.get("mean_ms"):
+        return None
+    late_ms = 0.99 * numbers["lag_p99_ms"] + 0.01 * numbers["lag_max_ms"]
+    share = late_ms / numbers["mean_ms"]
+    return share if share <= 1 else None
 
 
 @rule(

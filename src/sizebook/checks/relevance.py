@@ -7,7 +7,7 @@ A trial that failed, or is stale, counts for nothing. Another doubt has a bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sizebook.checks import generator, load, machine, steady
 from sizebook.model.metrics import Basis
@@ -30,6 +30,13 @@ IDLE = generator.own_time.id
 nobody queues then, however soon. Of many users fewer wait at a time than were named."""
 
 
+BOUNDS: Mapping[str, Callable[[Finding], float | None]] = {
+    steady.steady.id: steady.unsure_by,
+    generator.generator_lag.id: generator.late_by,
+}
+"""Rules whose findings say how far off the level of a trial may be, as a share of it."""
+
+
 def verdict_on(judgement: Judgement, basis: Basis, *, alone: bool = False) -> Verdict:
     """Return the worst verdict among the findings that touch a metric of this basis.
 
@@ -43,18 +50,19 @@ def verdict_on(judgement: Judgement, basis: Basis, *, alone: bool = False) -> Ve
 def known_within(judgement: Judgement, basis: Basis, *, alone: bool = False) -> float | None:
     """Return the factor within which a trial knows a metric of this basis; None: not at all.
 
-    It is 1 if no doubt touches the metric. The one doubt that says itself how far off the level of
-    the requests' times may be is a change that may be chance (``SB601-steady``): a trial that has
-    no other one about them knows them within 1 and what that makes of its level, and a server's
-    times as well.
+    It is 1 if no doubt touches the metric. Two doubts say themselves how far off the level of the
+    requests' times may be (``BOUNDS``): a change that may be chance, and a load generator that
+    heard of answers late. A trial that has no others knows them within what these make of its
+    level.
     """
-    if verdict_on(judgement, basis, alone=alone) == "valid":
-        return 1.0
-    doubts = _doubts(judgement, basis, alone)
-    if [each.rule for each in doubts] != [steady.steady.id]:
-        return None
-    change = steady.unsure_by(doubts[0])
-    return None if change is None else 1 + change
+    within = 1.0
+    for doubt in _doubts(judgement, basis, alone):
+        bound = BOUNDS.get(doubt.rule)
+        off = bound(doubt) if bound is not None else None
+        if off is None:
+            return None
+        within *= 1 + off
+    return within
 
 
 def _doubts(judgement: Judgement, basis: Basis, alone: bool) -> list[Finding]:

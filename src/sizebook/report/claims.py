@@ -138,15 +138,14 @@ def decide_claim(
     ``frame`` has one row a trial, as ``Trials.frame`` gives it; ``trials`` are those trials. All
     ``pairs`` must show what is claimed. A replicate counts if each of its trials that fit a side is
     valid, and stands for their mean; doubts that do not touch what the metric rests on do not
-    matter (``checks.relevance``), and the note then says so. Where fewer than ``sides.ENOUGH``
-    replicates of a side are valid, those count as well whose doubt says how far off they may be,
-    and the interval is wider by that, as if all were off the same way. Replicates are paired by
-    block (``stats.pairing``). A verdict that all completed trials together do not give is none:
-    what is left out must not decide. ``least`` is the least ratio that matters; without it, what
-    the noise ``floor`` can see with so many replicates, and 1.05 at least. ``relation`` tests
-    another relation than the claim's wording has, and needs a ``note`` that says why. Raises
-    UsageError for a relation that is no comparison, for a column that the frame does not have, and
-    for trials that miss one of the frame's.
+    matter (``checks.relevance``), and the note then says so. Replicates whose doubt says how far
+    off they may be count as well, and the interval is wider by that, as if all were off the same
+    way. Replicates are paired by block (``stats.pairing``). A verdict that all completed trials
+    together do not give is none: what is left out must not decide. ``least`` is the least ratio
+    that matters; without it, what the noise ``floor`` can see with so many replicates, and 1.05 at
+    least. ``relation`` tests another relation than the claim's wording has, and needs a ``note``
+    that says why. Raises UsageError for a relation that is no comparison, for a column that the
+    frame does not have, and for trials that miss one of the frame's.
     """
     tested = relation or claim.relation
     if relation not in (None, claim.relation) and not note:

@@ -1,6 +1,6 @@
 """Which trials count for a metric: those that no doubt touches about what it rests on.
 
-Where these are too few, trials count as well whose only doubt says how far off they may be.
+Trials whose doubts say how far off they may be count as well, each within that.
 """
 
 from __future__ import annotations

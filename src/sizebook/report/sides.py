@@ -18,8 +18,6 @@ from sizebook.report.eligibility import tells_within
 from sizebook.stats.decisions import Sample
 from sizebook.stats.pairing import pair_blocks
 
-ENOUGH = 3
-"""Valid replicates of each side from which on no doubted ones are needed."""
 SMOKE = "the smoke profile proves that it works, not how fast"
 COMPARABLE = "SB703-comparable"
 Levels = Mapping[str, Scalar]
@@ -50,14 +48,15 @@ class Side:
 def read_pair(
     frame: pl.DataFrame, metric: str, pair: Pair, known: Mapping[str, Trial], *, every: bool = False
 ) -> tuple[Side, Side]:
-    """Return both sides: valid replicates alone if these are enough, else doubted ones as well.
+    """Return both sides, those of bounded doubt among them.
 
     With ``every`` all that completed, whatever is doubted about them.
     """
-    left, right = (read_side(frame, metric, levels, known, every=every) for levels in pair)
-    if not every and min(len(left.values), len(right.values)) < ENOUGH:
-        left, right = (read_side(frame, metric, levels, known, doubted=True) for levels in pair)
-    return left, right
+    one, other = pair
+    return (
+        read_side(frame, metric, one, known, doubted=True, every=every),
+        read_side(frame, metric, other, known, doubted=True, every=every),
+    )
 
 
 def read_side(
