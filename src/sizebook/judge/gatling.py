@@ -129,12 +129,12 @@ def _users(frame: pl.DataFrame, state: int) -> tuple[NDArray[np.int64], int]:
 
 def _loop(table: RequestTable, begins_ns: NDArray[np.int64]) -> tuple[Loop, str]:
     """Return whether users came as time went by, which makes the load open."""
-    if begins_ns.size < 20:
+    if begins_ns.size == 0:
         return "unknown", ""
     first, last = int(table.start_ns.min()), int(table.start_ns.max())
     late = float(np.mean(begins_ns > first + _LATE_SHARE * (last - first)))
     each = table.size / begins_ns.size
-    if late > 0.5 and each <= 20:
+    if late > 0.5 and each <= 20 and begins_ns.size >= 20:
         words = f"{begins_ns.size:,} users began one after the other, {each:.1f} requests each"
         return "open", f"{words}; within a user each request waits for the one before"
     if late < 0.01 and each > 20:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sizebook.judge.facts import ForeignCase
 from sizebook.judge.findings import ForeignFinding, ForeignRule, Unknowable, Weight
-from sizebook.judge.results import Totals, TotalsRow
+from sizebook.judge.results import MS_NS, Totals, TotalsRow
 from sizebook.judge.wording import say_percentile, say_time
 from sizebook.stats.quantiles import highest_supported, is_supported, least_samples
 
@@ -221,6 +221,6 @@ def _as_mean(totals: Totals, parts: list[TotalsRow], p: float, value: float) -> 
         (float(np.average(values, weights=weights)), "the mean of the rows' by their requests"),
         (float(values.mean()), "the plain mean of the rows'"),
     ):
-        if abs(mean / value - 1) < ALIKE:
+        if abs(mean - value) <= max(ALIKE * value, MS_NS):
             return f"{name} ({totals.whole.requests:,} requests in {len(parts)} rows)"
     return ""
