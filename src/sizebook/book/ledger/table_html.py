@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sizebook.book.cited import result_anchor
+from sizebook.book.ledger.forest_html import render_forest
 from sizebook.book.ledger.rows import STATES, LedgerRow, count_states, discoveries
 from sizebook.book.ledger.standing import fidelity_words
 from sizebook.model.claim import OWN
@@ -120,7 +121,8 @@ def _row(row: LedgerRow, link: Link) -> str:
         proof = f" <a class='sb-ledger-evidence' href='{fold}'>evidence</a>"
     measured = ""
     if found is not None and (found.effect is not None or found.n):
-        measured = escape(effect_words(found.effect, found.low, found.high, found.n))
+        picture = render_forest(found.effect, found.low, found.high, claim.reported_ratio)
+        measured = f"{escape(effect_words(found.effect, found.low, found.high, found.n))}{picture}"
     size = render_size(row)
     ratio = "" if claim.reported_ratio is None else ratio_words(claim.reported_ratio)
     return (
