@@ -29,7 +29,7 @@ def ledger_anchor(claim_id: str) -> str:
 def render_ledger(rows: Sequence[LedgerRow], link: Link) -> str:
     """Return the whole ledger, all rows of a book; ``link`` gives the addresses of chapters."""
     body = "".join(_row(row, link) for row in rows)
-    names = ("Claim", "Chapter", "Reported", "Measured", "Verdict")
+    names = ("Claim", "Chapter", "Reported", "Measured", "Outcome")
     heads = "".join(f"<th scope='col'>{name}</th>" for name in names)
     return (
         f"<section class='sb-ledger' id='claims-ledger' data-count='{len(rows)}'>"
@@ -88,7 +88,7 @@ def _controls(rows: Sequence[LedgerRow]) -> str:
         "<form class='sb-ledger-controls' hidden>"
         f"{_select('source', 'Report', sources)}"
         f"{_select('part', 'Part', {part: part for part in parts})}"
-        f"{_select('verdict', 'Verdict', {state: state for state in states})}"
+        f"{_select('verdict', 'Outcome', {state: state for state in states})}"
         f"{_select('fidelity', 'Fidelity', {kind: kind for kind in kinds})}"
         "<label>Text <input type='search' name='q' autocomplete='off'></label>"
         "<button type='reset'>Show all</button>"
