@@ -427,6 +427,6 @@ PARSERS: dict[str, Parser] = {
     "round": Parser(_round, cost=2),
     "scrape": Parser(_scrape, (Unavailable,), cost=4),
     "stub-status": Parser(_stub_status, (ExpositionError,), cost=2),
-    **{name: Parser(_foreign_results, cost=12) for name in FOREIGN},
+    **{name: Parser(_foreign_results, cost=30) for name in FOREIGN},
 }
 """By name: the word on the command line and the folder of the corpus."""
