@@ -35,7 +35,8 @@ from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import METADATA
 from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_requests
 from sizebook.gclog import advise, read_gc_log, summarise
-from sizebook.judge import compare_results, judge_results, read_results
+from sizebook.judge import judge_results, read_results
+from sizebook.judge.comparing import compare_results
 from sizebook.judge.page import render_page
 from sizebook.judge.summary import as_data
 from sizebook.lab.inventories import read_inventory
@@ -426,6 +427,6 @@ PARSERS: dict[str, Parser] = {
     "round": Parser(_round, cost=2),
     "scrape": Parser(_scrape, (Unavailable,), cost=4),
     "stub-status": Parser(_stub_status, (ExpositionError,), cost=2),
-    **{name: Parser(_foreign_results, cost=12) for name in FOREIGN},
+    **{name: Parser(_foreign_results, cost=30) for name in FOREIGN},
 }
 """By name: the word on the command line and the folder of the corpus."""

@@ -55,9 +55,8 @@ def test_what_is_wrong_comes_first_with_what_to_do(stalled):
 
 def test_check_ends_with_1_where_something_is_wrong(stalled, good):
     """Without it, judging is no failure."""
-    assert run(stalled, "--check").returncode == 1
-    assert run(good, "--check").returncode == 0
     assert run(good, stalled, "--check").returncode == 1
+    assert run(good, "--check").returncode == 0
 
 
 class _Page(HTMLParser):
@@ -127,9 +126,6 @@ def test_what_cannot_be_read_is_one_line(tmp_path, good):
     """No traceback, exit code 1, and what to do."""
     (tmp_path / "x").write_text("hello\n")
     for words in (
-        [tmp_path / "x"],
-        [tmp_path / "none"],
-        [tmp_path],
         [good, tmp_path / "x"],
         [good, "--compare"],
         [good, "--html", tmp_path / "none" / "page.html"],

@@ -9,7 +9,8 @@ import pytest
 from bench.queueing import Server, closed, open_load
 
 from bench import foreignfiles as files
-from sizebook.judge import Judged, compare_results, judge_results, read_results
+from sizebook.judge import Judged, judge_results, read_results
+from sizebook.judge.comparing import compare_results
 
 DATA = Path(__file__).parent / "data"
 

@@ -12,7 +12,8 @@ from sizebook.cli.output import print_json, print_table, say
 from sizebook.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from sizebook.judge import Compared, Judged
+    from sizebook.judge import Judged
+    from sizebook.judge.comparing import Compared
 
 
 def judge(
@@ -34,7 +35,7 @@ def judge(
     summaries, Gatling's simulation.log up to 3.11, Locust's _stats.csv and _stats_history.csv,
     .hgrm, .hlog and wrk2's output, JSON of oha and vegeta.
     """
-    from sizebook.judge import compare_results, judge_results, read_results
+    from sizebook.judge import judge_results, read_results
     from sizebook.judge.page import render_page
     from sizebook.judge.summary import as_data
     from sizebook.store.named_paths import writing
@@ -46,7 +47,11 @@ def judge(
             next_step="name two files, or leave --compare out",
         )
     every = [judge_results(read_results(file)) for file in files]
-    compared = compare_results(every[0], every[1]) if compare else None
+    compared = None
+    if compare:
+        from sizebook.judge.comparing import compare_results
+
+        compared = compare_results(every[0], every[1])
     if html is not None:
         with writing(html, "name another file with --html"):
             html.write_text(render_page(every, compared), encoding="utf-8")

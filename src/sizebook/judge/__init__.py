@@ -1,17 +1,14 @@
 """Floor 2: results of other load tools, read, judged by the rules that apply, and compared."""
 
-from sizebook.judge.comparing import Compared, compare_results
 from sizebook.judge.detecting import read_results
 from sizebook.judge.findings import ForeignFinding
 from sizebook.judge.judging import Judged, judge_results
 from sizebook.judge.results import ForeignResults
 
 __all__ = [
-    "Compared",
     "ForeignFinding",
     "ForeignResults",
     "Judged",
-    "compare_results",
     "judge_results",
     "read_results",
 ]

@@ -19,9 +19,13 @@ from sizebook.judge.tables import make_table
 
 PRINTS = (90.0, 95.0)
 DURATION = "http_req_duration"
-DROPPED = "dropped_iterations"
+DROPPED, BEGUN = "dropped_iterations", "iterations"
 USERS, MOST_USERS = "vus", "vus_max"
-_NEEDED = (DURATION, USERS, DROPPED)
+_NEEDED = (DURATION, USERS, DROPPED, BEGUN)
+_SKIPPED = re.compile(
+    rb'\{"metric":"(?!(?:' + "|".join(_NEEDED).encode() + rb')")|\{"type":"Metric"'
+)
+"""How k6 begins the lines of other metrics, and those that only describe one."""
 _TAGS = ("expected_response", "name", "status")
 _SCHEMA = {
     "metric": pl.String,
@@ -48,7 +52,7 @@ def is_csv(head: bytes) -> bool:
 def read_json(path: Path) -> ForeignResults:
     """Return the requests of ``k6 run --out json=FILE``."""
     frames, left_out = [], 0
-    for frame, bad in read_json_lines(path, _SCHEMA):
+    for frame, bad in read_json_lines(path, _SCHEMA, _SKIPPED):
         left_out += bad
         data = frame.filter(pl.col("metric").is_in(_NEEDED)).unnest("data")
         frames.append(
@@ -115,6 +119,7 @@ def _made(
 ) -> ForeignResults:
     metric = pl.col("metric").cast(pl.String)
     dropped = frame.filter(metric == DROPPED)["value"].sum()
+    begun = int(frame.filter(metric == BEGUN)["value"].fill_nan(0).clip(0, 1e12).sum())
     rows = frame.filter(metric == DURATION)
     if rows.is_empty():
         raise refused(path, f"k6's samples without {DURATION}", "judge a run that made requests")
@@ -136,7 +141,7 @@ def _made(
     return ForeignResults(
         path, "k6", form, PRINTS, table=table, cut=cut, left_out=left_out + bad,
         loop="open" if dropped else "unknown", loop_reason=_OPEN if dropped else "",
-        dropped=int(dropped) if dropped else None,
+        dropped=int(dropped) if dropped else None, begun=begun or None,
     )  # fmt: skip
 
 
@@ -180,12 +185,12 @@ def read_summary(path: Path, document: dict[str, Any]) -> ForeignResults:
     row = TotalsRow("", int(count), None if errors is None else int(errors), mean, least, most,
                     known, rate)  # fmt: skip
     users = _number(metrics.get(MOST_USERS, {}), "max", "value")
-    dropped = _number(metrics.get(DROPPED, {}), "count")
+    dropped, begun = (_number(metrics.get(name, {}), "count") for name in (DROPPED, BEGUN))
     return ForeignResults(
         path, "k6", "summary, JSON", tuple(p for p in known if p > 50) or PRINTS,
         totals=Totals(row, length_s=length_s, users=users, rates_agree=rate is not None),
         loop="open" if dropped else "unknown", loop_reason=_OPEN if dropped else "",
-        dropped=int(dropped) if dropped else None,
+        dropped=int(dropped) if dropped else None, begun=int(begun) if begun else None,
     )  # fmt: skip
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sizebook.judge.comparing import Compared
 from sizebook.judge.findings import Unknowable
 from sizebook.judge.judging import Judged, rule_of, shared_warning
 from sizebook.judge.results import SECOND_NS
 from sizebook.judge.summary import compared_rows, figures
 from sizebook.model.plain_text import show_plainly
+
+if TYPE_CHECKING:
+    from sizebook.judge.comparing import Compared
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;

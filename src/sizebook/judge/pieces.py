@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,9 +70,18 @@ def read_pieces(path: Path) -> Iterator[bytes]:
         yield left
 
 
-def read_json_lines(path: Path, schema: dict[str, Any]) -> Iterator[tuple[pl.DataFrame, int]]:
-    """Yield frames of JSON objects, one a line, and how many lines of each cannot be read."""
-    for piece in read_pieces(path):
+def read_json_lines(
+    path: Path, schema: dict[str, Any], skipped: re.Pattern[bytes] | None = None
+) -> Iterator[tuple[pl.DataFrame, int]]:
+    """Yield frames of JSON objects, one a line, and how many lines of each cannot be read.
+
+    Lines that begin as ``skipped`` says are passed over unread: nobody needs them.
+    """
+    for whole in read_pieces(path):
+        piece = whole
+        if skipped is not None and _is_mostly(skipped, whole):
+            kept = [line for line in whole.split(b"\n") if not skipped.match(line)]
+            piece = b"\n".join(kept)
         left_out = 0
         try:
             frame = pl.read_ndjson(piece, schema=schema)
@@ -79,6 +89,15 @@ def read_json_lines(path: Path, schema: dict[str, Any]) -> Iterator[tuple[pl.Dat
             good, left_out = _good_lines(piece, schema)
             frame = pl.read_ndjson(good, schema=schema) if good else pl.DataFrame(schema=schema)
         yield frame, left_out
+
+
+def _is_mostly(skipped: re.Pattern[bytes], piece: bytes) -> bool:
+    """Return whether so many lines are skipped that looking at each is less work than reading it.
+
+    The first lines of a piece stand for all.
+    """
+    first = piece[:HEAD_BYTES].split(b"\n")
+    return sum(skipped.match(line) is not None for line in first) > len(first) / 3
 
 
 def _good_lines(piece: bytes, schema: dict[str, Any]) -> tuple[bytes, int]:

@@ -144,7 +144,9 @@ class ForeignResults:
     left_out: int = 0
     """Rows that cannot be read."""
     dropped: int | None = None
-    """Requests that were due and not sent, where the tool counts them."""
+    """Iterations that were due and did not begin, where the tool counts them."""
+    begun: int | None = None
+    """Iterations that did; None: each request is one."""
     notes: tuple[str, ...] = ()
     """What was assumed while reading, for the reader of the report."""
     grain_ns: int | None = None

@@ -172,8 +172,9 @@ def offered(case: ForeignCase) -> ForeignFinding:
     """Judge requests that were due and not sent, and a backlog that grows."""
     dropped, (kind, _) = case.results.dropped, loop_of(case)
     if dropped:
-        share = dropped / (dropped + case.requests)
-        words = f"{dropped:,} of {dropped + case.requests:,} due ({share:.1%}) were never sent"
+        due = dropped + (case.results.begun or case.requests)
+        share = dropped / due
+        words = f"{dropped:,} of {due:,} iterations due ({share:.1%}) never began"
         numbers = {"dropped": float(dropped), "share": share}
         if share >= DROPPED_SHARE:
             words += ": latencies of those that would have waited longest are missing"

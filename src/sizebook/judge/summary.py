@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sizebook.judge.comparing import Compared
 from sizebook.judge.judging import Judged, rule_of, shared_warning
 from sizebook.judge.results import SECOND_NS
 from sizebook.judge.wording import say_percentile, say_rate, say_time
+
+if TYPE_CHECKING:
+    from sizebook.judge.comparing import Compared
 
 FORMAT, VERSION = "sizebook-judge", 1
 
