@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +50,12 @@ MaxStartups 100
 """
 _START = """\
 mount --make-rprivate / && mount --bind {folder}/passwd /etc/passwd &&
-mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && exec {sshd} -D -e -f {folder}/config
+mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd /run/own &&
+mount --bind {folder} /run/own && mount -t tmpfs -o mode=755 tmpfs {top} &&
+mkdir -p {folder} && mount --bind /run/own {folder} && exec {sshd} -D -e -f {folder}/config
 """
+"""There is nothing but the server's folder in pytest's: each pytest that starts on this machine
+closes that to other users."""
 
 
 def find_sshd() -> tuple[str, str]:
@@ -72,8 +77,7 @@ class SshServer:
         sshd, libraries = find_sshd()
         self.folder, self.address = folder, address
         folder.mkdir(parents=True)
-        for each in (folder, *folder.parents):
-            each.chmod(each.stat().st_mode | 0o011)
+        folder.chmod(0o755)
         for name, owner in (("root", 0), ("bench", USER_ID)):
             (folder / "home" / name).mkdir(parents=True)
             os.chown(folder / "home" / name, owner, owner)
@@ -84,10 +88,11 @@ class SshServer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
+        top = next(each for each in folder.parents if each.parent == Path(tempfile.gettempdir()))
         facts = {"folder": folder, "address": address, "port": self.port, "sshd": sshd}
         (folder / "passwd").write_text(_USERS.format(home=folder / "home", user=USER_ID))
         (folder / "config").write_text(_SETTINGS.format(**facts))
-        words = ["unshare", "--mount", "sh", "-c", _START.format(**facts)]
+        words = ["unshare", "--mount", "sh", "-c", _START.format(top=top, **facts)]
         self.log = (folder / "sshd.log").open("wb")
         self.process = subprocess.Popen(
             [*(["nsenter", f"--net=/run/netns/{space}"] if space else []), *words],
