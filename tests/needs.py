@@ -7,10 +7,12 @@ of a need that is not among its markers. So ``-m "not jvm"`` starts none.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,7 @@ FIRST_WORDS = 12
 """Of a command line: among them is the program, even where others (``unshare -U``) start it."""
 LOOK_EVERY_S = 0.1
 LOOKS_AT_NEW = 10
-"""In a row, once there is a new process; without any, every tenth time."""
+"""In a row at each new process, and from one look at all to the next."""
 
 OF: dict[str, tuple[str, ...]] = {
     "@audited_root": ("site",),
@@ -174,17 +176,32 @@ class Watch:
                 self.seen.append(("measure", f"a lock of {path}"))
 
     def _look_on(self) -> None:
-        pause, before, left = threading.Event(), set[str](), 0
-        while not pause.wait(LOOK_EVERY_S):
+        """Look ten times a second at what is new and begun by this process, each second at all.
+
+        On a busy machine processes come and go all the time: to list all that this one started
+        whenever there is another took several seconds of CPU a minute.
+        """
+        pause, before = threading.Event(), _processes()
+        own, young = set[int](), dict[int, int]()
+        for number in itertools.count():
+            if pause.wait(LOOK_EVERY_S):
+                return
             now = _processes()
+            if number % LOOKS_AT_NEW == 0:
+                own = set(_descendants())
+                self._note_all(own)
+            found = _begun_by(own | {os.getpid()}, now - before)
+            before, own = now, own | found
             # what began a moment ago may become another program
-            left = LOOKS_AT_NEW if now - before else left - 1
-            before = now
-            if left > 0 or left % LOOKS_AT_NEW == 0:
-                self._look()
+            left = {pid: looks - 1 for pid, looks in young.items() if looks > 1}
+            young = left | dict.fromkeys(found, LOOKS_AT_NEW)
+            self._note_all(young)
 
     def _look(self) -> None:
-        for pid in _descendants():
+        self._note_all(_descendants())
+
+    def _note_all(self, pids: Iterable[int]) -> None:
+        for pid in pids:
             try:
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
             except OSError:
@@ -194,36 +211,55 @@ class Watch:
                 self._note(words.split("\0"))
 
 
-def _processes() -> set[str]:
-    return {path.name for path in Path("/proc").iterdir() if path.name.isdigit()}
+def _processes() -> set[int]:
+    return {int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()}
 
 
-def _has_children() -> bool:
-    """Return whether this process has any: most tests start none, and ask for that twice."""
-    lists = Path("/proc/self/task").glob("*/children")
+def _begun_by(own: set[int], new: set[int]) -> set[int]:
+    """Return which of the new processes ``own`` ones have started, or those that they started."""
+    parents = {pid: parent for pid in new if (parent := _parent_of(pid)) is not None}
+    found = set[int]()
+    while more := {pid for pid in parents.keys() - found if parents[pid] in own | found}:
+        found |= more
+    return found
+
+
+def _parent_of(pid: int) -> int | None:
     try:
-        known = [path.read_text() for path in lists]
-    except OSError:  # a thread ended meanwhile
-        return True
-    return any(known) or not known  # a kernel may not list them
+        return int(
+            Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]
+        )
+    except OSError:
+        return None
 
 
 def _descendants() -> Iterator[int]:
     """Give the ids of all processes that this one started, and of those that they started."""
-    if not _has_children():
-        return
-    children: dict[int, list[int]] = {}
-    for name in _processes():
-        try:
-            parent = Path(f"/proc/{name}/stat").read_text(errors="replace").rpartition(")")[2]
-        except OSError:
-            continue
-        children.setdefault(int(parent.split()[1]), []).append(int(name))
+    children = _listed if Path(f"/proc/self/task/{os.getpid()}/children").exists() else _searched()
     due = [os.getpid()]
     while due:
-        own = children.get(due.pop(), [])
+        own = children(due.pop())
         yield from own
         due += own
+
+
+def _listed(pid: int) -> list[int]:
+    """Return the children of a process, as the kernel lists them for each of its threads."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.scandir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                found += map(int, Path(thread.path, "children").read_text().split())
+    return found
+
+
+def _searched() -> Callable[[int], list[int]]:
+    """Return the same of a kernel without such lists: by the parents of all processes."""
+    children: dict[int, list[int]] = {}
+    for pid in _processes():
+        if (parent := _parent_of(pid)) is not None:
+            children.setdefault(parent, []).append(pid)
+    return lambda pid: children.get(pid, [])
 
 
 WATCH = Watch()

@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from audited_fixtures import one_drawer  # noqa: F401 - for those that audit
+from audited_fixtures import audited_root, one_drawer  # noqa: F401 - for those that audit
 from browser import Browser
 from sample_book import make_sample_book
 from sample_trials import make_trials_book

@@ -216,6 +216,8 @@ def test_a_page_that_asserts_what_its_data_do_not_show_does_not_build(book: Path
         "{confirmed}`larger <gw-size-1>`": "gw-size-1 is confirmed, its data say undetermined",
         "{confirmed}`more <gw-nothing>`": "no claim 'gw-nothing' in the ledger",
         "{claim}`gw-other`": "no claim 'gw-other' in the ledger",
+        "{effect}`gw-another`": "no claim 'gw-another' in the ledger",
+        "{effect}`gw-threads-1:upside`": "or another way than 'inverse'",
         "{confirmed}`larger`": "names no claim: write {confirmed}`words <claim-id>`",
     }
     (book / "book" / "notes.md").write_text("# Notes\n\n## Here\n\n" + "\n\n".join(texts) + "\n")

@@ -118,6 +118,10 @@ def test_targets_do_what_they_say(book):
     lab = run("make", "-n", "lab", bin_, "ARGS=--no-browser", folder=book)
     assert ("--allow-root" in lab) == (os.geteuid() == 0) and "--no-browser" in lab
     assert "build --pdf" in run("make", "-n", "pdf", bin_, folder=book)
+    whole = run("make", "-n", "book", bin_, folder=book)
+    assert "sizebook run --profile quick" in whole and "sizebook build" in whole
+    limited = run("make", "-n", "book", bin_, "BUDGET=45", folder=book)
+    assert 'sizebook book --profile quick --budget "45"' in limited and "run --" not in limited
     assert all(f"make {name}" in run("make", "help", folder=book)
                for name in ("book", "test", "pdf", "lab", "doctor", "setup"))  # fmt: skip
 

@@ -60,8 +60,8 @@ def test_a_stand_in_gives_an_answer_and_no_verdict(book: Path) -> None:
     found = rows["gw-threads-1"]
     assert (found.state, found.verdict, found.size) == ("proxy", None, None)
     assert found.reason == (
-        "a stand-in <i>here</i>; the same question needs 8 CPUs and 4 hours of load; its answer, "
-        "confirmed, is no verdict"
+        "a stand-in <i>here</i>; the same question needs 8 CPUs and 4 hours of load; test result: "
+        "confirmed, not a verdict"
     )
     assert (rows["gw-size-1"].state, rows["gw-size-1"].verdict) == ("undetermined", "undetermined")
     assert rows["ita-timeout-1"].state == "not testable here"
@@ -69,7 +69,8 @@ def test_a_stand_in_gives_an_answer_and_no_verdict(book: Path) -> None:
     assert rows["mii-connectors-1"].state == "not run"
     assert discoveries(rows.values()).found.tested == 1
     counts = find_findings(rows.values())
-    assert (counts.reports["confirmed"], counts.reports["no verdict"]) == (0, 2)
+    assert (counts.reports["confirmed"], counts.reports["proxy"]) == (0, 1)
+    assert counts.parts["I Test"]["no verdict"] == 2
     assert counts.own["contradicted"] == counts.parts["This book's own"]["contradicted"] == 1
 
 
@@ -95,22 +96,31 @@ def test_pages_say_that_there_is_no_verdict(book: Path, browser: Browser) -> Non
     with pytest.raises(UserError, match="gw-threads-1 is confirmed, its data say proxy"):
         build_site(book)
     index = book / "book" / "index.md"
-    index.write_text(index.read_text().replace("{confirmed}`they help <gw-threads-1>`", "so"))
+    index.write_text(
+        index.read_text().replace("{confirmed}`they help <gw-threads-1>`", "{effect}`gw-threads-1`")
+        + "\nThe other way round: {effect}`gw-threads-1:inverse`.\n"
+    )
     site = build_site(book).parent
     browser.set_size(1400)
     browser.open((site / "chapters" / "gamma.html").resolve().as_uri())
     card = "document.querySelector('#result-gw-threads-1 .sb-claim')"
     assert browser.run(f"{card}.querySelector('.sb-badge').innerText") == "proxy"
     text = browser.run(f"{card}.innerText")
-    assert "a stand-in <i>here</i>" in text and "confirmed, which is no verdict" in text
-    assert browser.run("document.querySelector('.sb-caveat').innerText").startswith(
-        "No verdict (proxy): a stand-in <i>here</i>"
-    )
+    assert "a stand-in <i>here</i>" in text and "confirmed, not a verdict" in text
+    caveat = browser.run("document.querySelector('.sb-caveat').innerText")
+    assert caveat.startswith("No verdict (proxy): a stand-in <i>here</i>")
+    assert caveat.endswith("The result of the test:")
+    assert browser.run(
+        "document.querySelector('.sb-caveat').nextElementSibling.innerText"
+    ).startswith("Faster: ")
     assert "Scaled" not in text
     other = browser.run("document.querySelector('#result-gw-size-1 .sb-claim').innerText")
     assert "scaled: two hours there, a minute here" in other
     own = browser.run("document.querySelector('#result-own-hostile .sb-claim').innerText")
     assert "2026-01-01, before its trials" in own
+    text = (site / "index.html").read_text()
+    assert re.search(r"0\.49\d \(0\.\d+ to 0\.\d+, n = 3\)", text)
+    assert re.search(r"2\.0\d \([\d.]+ to [\d.]+, n = 3\)", text)
     browser.open((site / "index.html").resolve().as_uri() + "#claims:fidelity=proxy")
     assert browser.run(
         "[...document.querySelectorAll('.sb-ledger-rows tbody tr')]"
@@ -174,16 +184,17 @@ def test_an_own_claim_that_came_after_its_trials_is_a_finding(
     table = book / "data" / "claims" / "own.csv"
     table.write_text(table.read_text().replace(old, new))
     found = rows_of(book)["own-hostile"]
-    assert (found.state, found.verdict) == ("finding", None)
-    assert found.reason == f"{why}; its answer, contradicted, is no verdict"
+    assert (found.state, found.verdict) == ("late claim", None)
+    assert found.reason == f"{why}; test result: contradicted, not a verdict"
 
 
 def test_the_counts_keep_what_gets_no_verdict_apart(book: Path) -> None:
     """One sentence for the reports' claims and one for the book's own."""
     words = re.sub("<[^>]+>", "", render_counts(find_findings(read_ledger(book, PAGES))))
     assert words.startswith(
-        "Of 4 claims of the reports: 0 confirmed, 0 contradicted, 1 undetermined and 1 not run; 2 "
-        "get no verdict. Of 1 claims of this book's own: 0 confirmed, 1 contradicted and 0 undet"
+        "Of 4 claims of the reports: 0 confirmed, 0 contradicted, 1 undetermined and 1 not run. No "
+        "verdict: 1 tested by a stand-in and 1 need another machine. Of 1 claims of this book's "
+        "own: 0 confirmed, 1 contradicted and 0 undetermined."
     )
 
 
@@ -238,9 +249,9 @@ def test_what_nobody_can_date_is_no_proof() -> None:
     assert began_utc("trial-7") == ""
     tables = ClaimTables({}, {}, {}, {}, {OwnKey("own-x", "gt"): "2026-01-01T10:00:00Z"})
     own = outcome("own-x", "sizebook")
-    assert stand(own, ["trial-7"], tables, lambda _: None).instead == "finding"
+    assert stand(own, ["trial-7"], tables, lambda _: None).instead == "late claim"
     assert stand(own, [], tables, lambda _: None).instead is None
-    assert stand(replace(own, relation="lt"), [], tables, lambda _: None).instead == "finding"
+    assert stand(replace(own, relation="lt"), [], tables, lambda _: None).instead == "late claim"
 
 
 def test_needs_in_words() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import io
+import json
 import lzma
 import re
 from collections.abc import Callable
@@ -34,6 +35,10 @@ from sizebook.book.crate.received import is_crate_archive, unpack_crate
 from sizebook.book.crate.rules import METADATA
 from sizebook.chapters.failover.balancer_log import LOG, node_states, odd_requests
 from sizebook.gclog import advise, read_gc_log, summarise
+from sizebook.judge import judge_results, read_results
+from sizebook.judge.comparing import compare_results
+from sizebook.judge.page import render_page
+from sizebook.judge.summary import as_data
 from sizebook.lab.inventories import read_inventory
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
 from sizebook.load.control import LOCUSTFILES, GeneratorClient
@@ -379,6 +384,20 @@ def _generator(data: bytes, folder: Path) -> None:
     generator.carry_out(start_ns=1)
 
 
+def _foreign_results(data: bytes, folder: Path) -> None:
+    """Judge the results of another load tool, and say so in each form."""
+    judged = judge_results(read_results(_put(folder, "results", data)))
+    compared = compare_results(judged, judged)
+    render_page([judged, judged], compared)
+    json.dumps(as_data([judged], compared))
+
+
+FOREIGN = (
+    *("gatling-log", "hgrm", "hlog", "jtl-csv", "jtl-xml", "k6-csv", "k6-lines", "k6-summary"),
+    *("locust-history", "locust-stats", "oha", "vegeta-lines", "vegeta-report"),
+)
+"""Files of other load tools: one reader finds out which it has."""
+
 PARSERS: dict[str, Parser] = {
     "balancer-log": Parser(_balancer_log, cost=6),
     "balancer-stats": Parser(_balancer_stats, (OSError, Unavailable)),
@@ -408,5 +427,6 @@ PARSERS: dict[str, Parser] = {
     "round": Parser(_round, cost=2),
     "scrape": Parser(_scrape, (Unavailable,), cost=4),
     "stub-status": Parser(_stub_status, (ExpositionError,), cost=2),
+    **{name: Parser(_foreign_results, cost=30) for name in FOREIGN},
 }
 """By name: the word on the command line and the folder of the corpus."""

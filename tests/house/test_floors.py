@@ -24,6 +24,7 @@ FLOORS = {
     "probes": 2,
     "stack": 2,
     "checks": 2,
+    "judge": 2,
     "lab": 3,
     "report": 4,
     "chapters": 5,

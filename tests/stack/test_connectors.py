@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.stack.part_stack import as_in_smoke
 from tests.waiting import wait_until
 
 from sizebook.chapters.connectors import connector_stack
@@ -39,7 +40,7 @@ def connected(tmp_path_factory):
         settings={"connector_pool": 2},
         backend_settings={"login_iterations": 1000},
     )
-    with runner.running(deployment, "s") as stack:
+    with runner.running(as_in_smoke(deployment), "s") as stack:
         yield stack
     guard.close()
 

@@ -5,6 +5,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.stack.part_stack import as_in_smoke
 from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
@@ -26,7 +27,7 @@ def layout(tmp_path_factory):
     runner = StackRunner(ensure_built(PROJECT)[0], LocalHost(guard), folder.parent / "state")
     plain = app_stack(place(), nodes=2, heap_mib=128)
     watchful = plain.changed("balancer", check_within_s=0.2, ends_lost=True)
-    with runner.running(watchful, "s") as stack:
+    with runner.running(as_in_smoke(watchful), "s") as stack:
         yield stack
     guard.close()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.stack.part_stack import as_in_smoke
 from tests.waiting import wait_until
 
 from sizebook.hosts import Guard, LocalHost
@@ -46,7 +47,7 @@ def queue(runner):
         settings={"consumers": 0},
         broker_settings={"queue-max-bytes": 50_000_000},
     )
-    with runner.running(deployment, "m") as stack:
+    with runner.running(as_in_smoke(deployment), "m") as stack:
         yield stack
 
 
@@ -137,7 +138,7 @@ def test_events_survive_the_node_that_accepted_them(runner):
     deployment = events_stack(
         place(), nodes=2, total_heap_mib=384, settings={"event_workers": 1, "pool": 2}
     )
-    with runner.running(deployment, "e") as stack:
+    with runner.running(as_in_smoke(deployment), "e") as stack:
         url = stack.url("app")
         accepted = {f"e-{number}" for number in range(60)}
         for name in sorted(accepted):

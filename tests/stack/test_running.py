@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from tests.stack.part_stack import as_in_smoke
 
 from sizebook.hosts import Guard, LocalHost
 from sizebook.hosts.local import usable_cpus
@@ -52,7 +53,7 @@ def runner(build, host, state):
 def test_a_deployment_runs_on_its_cpus_and_leaves_nothing(runner, state):
     """Database, back end, app: ready, pinned when told to, gone with their folders afterwards."""
     here = place()
-    with runner.running(app_stack(here, topology="remote"), "s") as stack:
+    with runner.running(as_in_smoke(app_stack(here, topology="remote")), "s") as stack:
         names = list(stack.processes())
         assert names == ["database-1", "backend-1", "app-1"]
         assert set(stack.targets()) == {"app", "backend"}
@@ -80,7 +81,7 @@ def test_the_database_is_private_and_safe(runner):
     """Real binaries, fsync on, loopback only, a password that changes with each start."""
     passwords = set()
     for session in ("a", "b"):
-        with runner.running(app_stack(place()), session) as stack:
+        with runner.running(as_in_smoke(app_stack(place())), session) as stack:
             cluster = stack.cluster
             passwords.add(cluster.password)
             dsn = f"host=127.0.0.1 port={cluster.port} user=refstack dbname=refstack"
@@ -107,7 +108,7 @@ def test_the_null_server_answers(runner):
 def test_a_taken_port_is_one_message(runner, host, monkeypatch):
     """Somebody took the port between choosing and starting: said in a line, nothing left."""
     deployment = app_stack(place())
-    with runner.running(deployment, "first"):
+    with runner.running(as_in_smoke(deployment), "first"):
         pass  # makes the database's template, which takes a port too
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -116,7 +117,7 @@ def test_a_taken_port_is_one_message(runner, host, monkeypatch):
         ports = iter([host.free_port(), port, host.free_port()])
         monkeypatch.setattr(host, "free_port", lambda: next(ports))
         refused = pytest.raises(TrialError, match=rf"app-1 ended with 1: .*{port}")
-        with refused, runner.running(deployment, "t"):
+        with refused, runner.running(as_in_smoke(deployment), "t"):
             raise AssertionError("it started")
 
 
@@ -124,7 +125,7 @@ def test_a_heap_that_is_too_small_to_start_with_is_one_message(runner):
     """The JVM ends by itself; the node is named with its heap, and what to do."""
     deployment = app_stack(place()).changed("app", heap_mib=16)
     refused = pytest.raises(TrialError, match=r"app-1 ran out of memory with a heap of 16 MiB: ")
-    with refused as error, runner.running(deployment, "small"):
+    with refused as error, runner.running(as_in_smoke(deployment), "small"):
         raise AssertionError("it started")
     assert "(before it was ready)" in str(error.value)
     assert "give app-1 a larger heap" in str(error.value)
@@ -133,7 +134,7 @@ def test_a_heap_that_is_too_small_to_start_with_is_one_message(runner):
 def test_a_killed_node_comes_back_with_another_heap(runner):
     """Its broker finds its journal; each start has its own GC log; the deployment is altered."""
     deployment = messaging_stack(place(), total_heap_mib=96)
-    with runner.running(deployment, "again") as stack:
+    with runner.running(as_in_smoke(deployment), "again") as stack:
         assert stack.is_as_deployed
         stack.kill("app-1")
         assert not stack.is_as_deployed

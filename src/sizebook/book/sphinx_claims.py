@@ -5,10 +5,12 @@ In a page of text::
     ```{claims-ledger}
     ```
 
-    What the report says is {claim}`gw-threads-1`: {confirmed}`more threads help <gw-threads-1>`.
+    What the report says is {claim}`gw-threads-1`: {confirmed}`more threads help <gw-threads-1>`,
+    by {effect}`gw-threads-1`.
 
-``{claim}`` shows the verdict, whatever it is. ``{confirmed}`` and ``{contradicted}`` show their
-words, and warn when the data do not bear them; the book is built with warnings as errors.
+``{claim}`` shows the verdict, whatever it is, ``{effect}`` the ratio. ``{confirmed}`` and
+``{contradicted}`` show their words, and warn when the data do not bear them; the book is built with
+warnings as errors.
 """
 
 # docutils brings no types
@@ -19,6 +21,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,7 +45,7 @@ from sizebook.book.site import is_unmeasured, list_pages
 from sizebook.book.sphinx_nodes import find_place, find_root, sizebook_markup
 from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.model.errors import UserError
-from sizebook.report.claim_card import render_card
+from sizebook.report.claim_card import effect_words, render_card
 from sizebook.report.claims import find_claim
 from sizebook.store import Project
 
@@ -73,18 +76,39 @@ def make_claim(record: PublishedResult, env: BuildEnvironment) -> nodes.containe
     return box
 
 
-def make_caveat(claim_id: str, env: BuildEnvironment) -> nodes.Element:
-    """Return what prose about a claim of its page is read with: why no verdict is behind it."""
+def inverse(
+    effect: float, low: float | None, high: float | None
+) -> tuple[float, float | None, float | None]:
+    """Return a ratio and its interval the other way round; no end where that would be infinite."""
+    return 1 / effect, 1 / high if high else None, 1 / low if low else None
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """Why no verdict is behind the prose about a claim."""
+
+    standing: Standing
+    outcome: ClaimOutcome
+
+    def before(self, said: nodes.Element) -> list[nodes.Node]:
+        """Return what a reader sees: the reason first, then the prose if it states a result."""
+        line = nodes.paragraph(classes=["sb-caveat"])
+        line += nodes.strong("", f"No verdict ({self.standing.instead}): ")
+        line += nodes.Text(f"{self.standing.why}.")
+        if self.outcome.verdict not in DECIDED:
+            return [line]
+        line += nodes.Text(" The result of the test:")
+        return [line, said]
+
+
+def make_caveat(claim_id: str, env: BuildEnvironment) -> Caveat | None:
+    """Return what prose about a claim of its page is read with; None where it has a verdict."""
     decided = read_records(Path(env.doc2path(env.docname))).get(claim_id)
-    if decided is not None:
-        outcome = ClaimOutcome.from_record(decided.fields["claim"])
-        standing = _stand(decided, outcome, env)
-        if standing.instead is not None and outcome.verdict in DECIDED:
-            line = nodes.paragraph(classes=["sb-caveat"])
-            line += nodes.strong("", f"No verdict ({standing.instead}): ")
-            line += nodes.Text(f"{standing.why}.")
-            return line
-    return nodes.container()
+    if decided is None:
+        return None
+    outcome = ClaimOutcome.from_record(decided.fields["claim"])
+    standing = _stand(decided, outcome, env)
+    return Caveat(standing, outcome) if standing.instead is not None else None
 
 
 def _stand(record: PublishedResult, outcome: ClaimOutcome, env: BuildEnvironment) -> Standing:
@@ -136,6 +160,31 @@ class ClaimRole(SphinxRole):
             return [nodes.strong("", f"(not run: {self.text})")], []
         classes = ["sb-badge", f"sb-is-{row.state.replace(' ', '-')}"]
         return [_link(self.env, row.claim.claim_id, row.state, classes)], []
+
+
+class EffectRole(SphinxRole):
+    """{effect}`gw-size-1`: the measured ratio of a claim with its interval, linked to its card.
+
+    {effect}`gw-size-1:inverse` is that of right over left.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the words; a claim without a ratio has none, and that is a warning."""
+        claim_id, _, way = self.text.strip().partition(":")
+        row = _find(self.env, claim_id, self.get_location())
+        if row is None:
+            return [nodes.strong("", f"(not run: {claim_id})")], []
+        found = row.outcome
+        if found is None or found.effect is None or way not in ("", "inverse"):
+            if found is None or found.verdict == "not run":
+                return [nodes.strong("", f"(not run: {claim_id})")], []
+            message = f"{self.text!r} names no claim with a ratio, or another way than 'inverse'"
+            _warn(self.env, "claim", message, self.get_location())
+            return [nodes.Text(self.text)], []
+        ends = found.effect, found.low, found.high
+        effect, low, high = inverse(*ends) if way else ends
+        words = effect_words(effect, low, high, found.n)
+        return [_link(self.env, claim_id, words, ["sb-number"])], []
 
 
 class AssertingRole(SphinxRole):
@@ -259,6 +308,7 @@ def add_claims(app: Sphinx) -> None:
     app.add_node(sizebook_ledger, html=shown, latex=hidden, text=(_list_ledger, None), man=hidden)
     app.add_directive("claims-ledger", LedgerDirective)
     app.add_role("claim", ClaimRole())
+    app.add_role("effect", EffectRole())
     for verdict in ("confirmed", "contradicted"):
         app.add_role(verdict, AssertingRole(verdict))
     app.add_css_file("claims.css", priority=901)

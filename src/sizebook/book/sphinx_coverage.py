@@ -52,7 +52,7 @@ def _sums(found: Sequence[Subject]) -> Iterator[str]:
     )  # fmt: skip
     yield (
         f"The reports print {numbers} numbers and {settings} settings, and make {claims} claims. "
-        f"Chapters treat all but {left}, which stand here with the reason."
+        f"Chapters treat all but {left}; the reason stands in their row."
     )
     yield ""
 

@@ -53,6 +53,7 @@ from sizebook.book.sphinx_outputs import VegaLiteMime, add_folds, is_notebook
 from sizebook.book.sphinx_registries import RegistryDirective
 from sizebook.book.sphinx_reproductions import ReproductionsDirective
 from sizebook.book.sphinx_rounds import RoundsDirective, name_round
+from sizebook.book.sphinx_time_spent import add_time_spent
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError
@@ -258,6 +259,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_claims(app)
     add_findings(app)
     add_coverage(app)
+    add_time_spent(app)
     add_beside(app)
     add_evidence(app)
     app.add_role("val", ValueRole())

@@ -102,8 +102,11 @@ def _show(record: PublishedResult, renderer: Any, data: Any) -> list[nodes.Node]
         case kind, "text/html" if kind in _HTML:
             return [_named(_HTML[kind](record, env), record, renderer)]
         case "prose", "text/markdown":
-            caveats = [make_caveat(each, env) for each in record.fields.get("claims", ())]
-            return [_make_prose(record, renderer, data.line or 0), *caveats]
+            said = _make_prose(record, renderer, data.line or 0)
+            for claim in record.fields.get("claims", ()):
+                if caveat := make_caveat(claim, env):
+                    return caveat.before(said)
+            return [said]
         case "value", "text/plain":
             return [_make_value(record, str(data.content))]
         case _:

@@ -22,6 +22,7 @@ from sizebook.cli import (
     gc,
     guide,
     hosts,
+    judge,
     new,
     plan,
     publish,
@@ -56,6 +57,7 @@ app.command("publish")(publish.publish)
 app.command("reproductions")(reproductions.reproductions)
 app.command("export")(export.export)
 app.command("gc")(gc.gc)
+app.command("judge")(judge.judge)
 app.command("guide")(guide.guide)
 app.command("size")(size.size)
 app.command("trial")(trial.trial)

@@ -70,9 +70,9 @@ RULES: tuple[AuditRule, ...] = (
         "warning",
         "The book's own claims were made before their trials",
         "data/claims/own.csv says when each own-… claim was written down; the ids of bundles say "
-        "when trials began. The ledger shows a later claim as a finding, without a verdict.",
-        "Measure anew: a run writes the claims of its notebook down before its trials. When a line "
-        "of the table was added, git log -S OWN-ID -- data/claims notebooks tells.",
+        "when trials began. The ledger shows a late claim as such, without a verdict.",
+        "Measure anew: a run writes the claims of its notebook down before its trials. "
+        "git log -S OWN-ID -- data/claims notebooks shows when the line was added.",
     ),
     *(AuditRule(**asdict(rule)) for rule in CRATE_RULES),
     AuditRule(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sizebook.book.ledger.findings import NONE, TESTED, Findings
-from sizebook.book.ledger.standing import join_words
+from sizebook.book.ledger.findings import TESTED, Findings
+from sizebook.book.ledger.standing import NoVerdict, join_words
+from sizebook.model.claim import CLAIM_VERDICTS
 from sizebook.model.plain_text import escape_html as escape
 
 
@@ -37,15 +38,21 @@ def render_counts(found: Findings) -> str:
 
 
 def _sentence(whose: str, counts: Mapping[str, int]) -> str:
-    """Return one sentence; what gets no verdict counts for none."""
+    """Return how many claims got which verdict, and why the others got none."""
     verdicts = [
         f"<strong>{number}</strong> {escape(state)}"
         for state, number in counts.items()
-        if state in TESTED or (number and state != NONE)
+        if state in TESTED or (number and state in CLAIM_VERDICTS)
     ]
-    without = counts[NONE]
-    rest = ""
-    if without:
-        gets = "gets" if without == 1 else "get"
-        rest = f"; <strong>{without}</strong> {gets} {NONE}"
-    return f"Of {whose.format(sum(counts.values()))}: {join_words(verdicts)}{rest}."
+    words = f"Of {whose.format(sum(counts.values()))}: {join_words(verdicts)}."
+    without = [
+        f"<strong>{counts[state]}</strong> {why}" for state, why in _WHY.items() if counts[state]
+    ]
+    return words + (f" No verdict: {join_words(without)}." if without else "")
+
+
+_WHY: Mapping[NoVerdict, str] = {
+    "proxy": "tested by a stand-in",
+    "not testable here": "need another machine",
+    "late claim": "made after their trials",
+}

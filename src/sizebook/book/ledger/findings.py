@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sizebook.book.ledger.rows import LedgerRow, in_question
+from sizebook.book.ledger.standing import NO_VERDICT
 from sizebook.model.claim import CLAIM_VERDICTS, OWN
 
 TESTED = ("confirmed", "contradicted", "undetermined")
 """What came of a claim that valid trials were asked about."""
 NONE = "no verdict"
-"""A claim whose test is a stand-in, that takes another machine, or was made after its trials."""
+"""What ``NO_VERDICT`` counts as together."""
 OWN_GROUP = "This book's own"
 
 
@@ -21,7 +22,7 @@ class Findings:
     """The ledger at a glance; the book's own claims are counted apart from those of the reports."""
 
     reports: Mapping[str, int]
-    """How many claims of the reports have each verdict, or none."""
+    """How many claims of the reports have each verdict, or what stands in its place."""
     own: Mapping[str, int]
     """The same of the book's own."""
     parts: Mapping[str, Mapping[str, int]]
@@ -40,20 +41,26 @@ def find_findings(rows: Iterable[LedgerRow]) -> Findings:
     }
     titles = {row.chapter: row.title or row.chapter for row in listed if row.chapter}
     reports = [row for row in listed if row.claim.source != OWN]
-    own = _count(row for row in listed if row.claim.source == OWN)
-    parts = {
-        part: _count(row for row in reports if row.part == part)
+    own = [row for row in listed if row.claim.source == OWN]
+    groups = {
+        part: [row for row in reports if row.part == part]
         for part in dict.fromkeys(row.part for row in listed if row.part)
     }
+    groups |= {OWN_GROUP: own} if own else {}
     return Findings(
         reports=_count(reports),
-        own=own,
-        parts=parts | ({OWN_GROUP: own} if any(own.values()) else {}),
+        own=_count(own),
+        parts={name: _drawn(rows) for name, rows in groups.items()},
         measured=tuple(title for chapter, title in titles.items() if chapter in tested),
         unmeasured=tuple(title for chapter, title in titles.items() if chapter not in tested),
     )
 
 
 def _count(rows: Iterable[LedgerRow]) -> dict[str, int]:
+    found = Counter(row.state for row in rows)
+    return {state: found[state] for state in (*CLAIM_VERDICTS, *NO_VERDICT)}
+
+
+def _drawn(rows: Iterable[LedgerRow]) -> dict[str, int]:
     found = Counter(row.verdict or NONE for row in rows)
     return {state: found[state] for state in (*CLAIM_VERDICTS, NONE)}

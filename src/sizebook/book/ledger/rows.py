@@ -284,7 +284,7 @@ def _decided_row(
     reason = found.outcome.reason
     standing = found.standing
     if standing.instead is not None:
-        answer = f"; its answer, {state}, is no verdict" if state in DECIDED else ""
+        answer = f"; test result: {state}, not a verdict" if state in DECIDED else ""
         state, reason = standing.instead, f"{standing.why}{answer}"
     return LedgerRow(claim, state, reason, chapter, about.title, about.part, found.outcome,
                      found.evidence, fault, standing)  # fmt: skip

@@ -14,9 +14,9 @@ from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.model.fidelity import UNITS, Fidelity
 from sizebook.model.modes import HARDWARE_GUESTS, SOFTWARE_GUESTS, Mode
 
-NoVerdict = Literal["proxy", "not testable here", "finding"]
-NO_VERDICT: tuple[NoVerdict, ...] = ("proxy", "not testable here", "finding")
-"""What stands in the place of a verdict; ``finding``: a claim that was made after its trials."""
+NoVerdict = Literal["proxy", "not testable here", "late claim"]
+NO_VERDICT: tuple[NoVerdict, ...] = ("proxy", "not testable here", "late claim")
+"""What stands in the place of a verdict; ``late claim``: one that was made after its trials."""
 
 Measured = Callable[[str], BundleRecord | None]
 """Gives the record of a bundle by its id; None where it is not at hand."""
@@ -81,7 +81,7 @@ def card_rows(outcome: ClaimOutcome, standing: Standing) -> Iterator[tuple[str, 
     if standing.instead is not None:
         yield "No verdict", f"{standing.instead}: {standing.why}"
         if outcome.verdict in DECIDED:
-            yield "Its answer", f"{outcome.verdict}, which is no verdict"
+            yield "Test result", f"{outcome.verdict}, not a verdict"
     elif standing.fidelity is not None:
         yield "Fidelity", f"{standing.fidelity.kind}: {fidelity_words(standing.fidelity)}"
     elif standing.written_utc:
@@ -108,7 +108,7 @@ def _own(outcome: ClaimOutcome, bundles: Iterable[str], tables: ClaimTables) -> 
         why = f"its first trial began {first or 'nobody knows when'}, it was written down {written}"
     else:
         return Standing(written_utc=written)
-    return Standing(written_utc=written, instead="finding", why=why)
+    return Standing(written_utc=written, instead="late claim", why=why)
 
 
 def _had_all(fidelity: Fidelity, bundles: Sequence[str], measured: Measured) -> bool:

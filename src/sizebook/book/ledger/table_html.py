@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sizebook.book.cited import result_anchor
+from sizebook.book.ledger.forest_html import render_forest
 from sizebook.book.ledger.rows import STATES, LedgerRow, count_states, discoveries
 from sizebook.book.ledger.standing import fidelity_words
 from sizebook.model.claim import OWN
@@ -28,7 +29,7 @@ def ledger_anchor(claim_id: str) -> str:
 def render_ledger(rows: Sequence[LedgerRow], link: Link) -> str:
     """Return the whole ledger, all rows of a book; ``link`` gives the addresses of chapters."""
     body = "".join(_row(row, link) for row in rows)
-    names = ("Claim", "Chapter", "Reported", "Measured", "Verdict")
+    names = ("Claim", "Chapter", "Reported", "Measured", "Outcome")
     heads = "".join(f"<th scope='col'>{name}</th>" for name in names)
     return (
         f"<section class='sb-ledger' id='claims-ledger' data-count='{len(rows)}'>"
@@ -87,7 +88,7 @@ def _controls(rows: Sequence[LedgerRow]) -> str:
         "<form class='sb-ledger-controls' hidden>"
         f"{_select('source', 'Report', sources)}"
         f"{_select('part', 'Part', {part: part for part in parts})}"
-        f"{_select('verdict', 'Verdict', {state: state for state in states})}"
+        f"{_select('verdict', 'Outcome', {state: state for state in states})}"
         f"{_select('fidelity', 'Fidelity', {kind: kind for kind in kinds})}"
         "<label>Text <input type='search' name='q' autocomplete='off'></label>"
         "<button type='reset'>Show all</button>"
@@ -120,7 +121,8 @@ def _row(row: LedgerRow, link: Link) -> str:
         proof = f" <a class='sb-ledger-evidence' href='{fold}'>evidence</a>"
     measured = ""
     if found is not None and (found.effect is not None or found.n):
-        measured = escape(effect_words(found.effect, found.low, found.high, found.n))
+        picture = render_forest(found.effect, found.low, found.high, claim.reported_ratio)
+        measured = f"{escape(effect_words(found.effect, found.low, found.high, found.n))}{picture}"
     size = render_size(row)
     ratio = "" if claim.reported_ratio is None else ratio_words(claim.reported_ratio)
     return (
