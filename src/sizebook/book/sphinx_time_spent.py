@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from sizebook.book.chapters import find_chapters
 from sizebook.book.site import list_pages
 from sizebook.book.sphinx_claims import read_rows
 from sizebook.book.sphinx_nodes import find_root
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _HEADS = (
-    "Chapter", "Trials", "Starts", "Start, min", "Conditioning, min", "Warm-up, min",
-    "Measured, min", "Rest, min", "In all, min", "Decided", "An hour",
+    "Chapter", "Trials", "Starts", "Start min", "Condi\u00adtioning min", "Warm-up min",
+    "Meas\u00adured min", "Rest min", "In all min", "Decided", "An hour",
 )  # fmt: skip
 _NOTHING = "No page of this book rests on trials yet: measure with make book."
 
@@ -40,7 +41,7 @@ class TimeSpentDirective(SphinxDirective):
         if not found:
             return [nodes.paragraph("", _NOTHING)]
         total = sum(found.values(), TimeSpent())
-        titles = {f"chapters/{row.chapter}": row.title for row in rows}
+        titles = {each.page: each.title for each in find_chapters(root)}
         lines = [
             _cells(titles.get(page, Path(page).name), found[page])
             for page in sorted(found, key=lambda page: -found[page].all_s)
