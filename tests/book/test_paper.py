@@ -49,7 +49,7 @@ def test_text_and_charts_are_there(printed: PrintedBook, reader: PdfReader) -> N
         "Total time (synthetic).",
         "total time (s)",  # an axis: the chart is text and lines, not dots
         "is 3.1 times the JSON detail",
-        "Claims by part of the book and verdict",
+        "by part of the book and verdict, and this book",
         "Sam Sample",
         "users, thinking",  # the calculator's table, in place of its form
         "Evidence: alpha#times",
