@@ -226,6 +226,18 @@ def test_a_page_that_asserts_what_its_data_do_not_show_does_not_build(book: Path
     assert [message for message in texts.values() if message not in str(found.value)] == []
 
 
+def test_an_effect_that_is_not_known_yet_stops_no_build(book: Path) -> None:
+    """A reader's few trials may show no ratio; words about an event never have one."""
+    edit_claim(book, "gw-size-1", effect=None, low=None, high=None)
+    notes = book / "book" / "notes.md"
+    notes.write_text("# Notes\n\n## Here\n\n{effect}`gw-size-1`, {effect}`mii-connectors-1`\n")
+    html = (build_site(book).parent / "notes.html").read_text()
+    assert "(not known: gw-size-1)" in html and "(not known: mii-connectors-1)" in html
+    edit_claim(book, "gw-size-1", least=None)
+    with pytest.raises(UserError, match="'gw-size-1' is about an event"):
+        build_site(book)
+
+
 def test_a_page_stops_the_build_when_the_verdict_changes(book: Path) -> None:
     """The same sentence, other measurements."""
     write_gamma(book, faster=1.0)

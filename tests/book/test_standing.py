@@ -193,8 +193,8 @@ def test_the_counts_keep_what_gets_no_verdict_apart(book: Path) -> None:
     words = re.sub("<[^>]+>", "", render_counts(find_findings(read_ledger(book, PAGES))))
     assert words.startswith(
         "Of 4 claims of the reports: 0 confirmed, 0 contradicted, 1 undetermined and 1 not run. No "
-        "verdict: 1 tested by a stand-in and 1 need another machine. Of 1 claims of this book's "
-        "own: 0 confirmed, 1 contradicted and 0 undetermined."
+        "verdict: 1 tested by a stand-in and 1 not testable on this machine. Of 1 claims of this "
+        "book's own: 0 confirmed, 1 contradicted and 0 undetermined."
     )
 
 

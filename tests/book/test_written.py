@@ -68,6 +68,15 @@ def test_a_table_that_somebody_broke_is_not_written_to(tmp_path: Path) -> None:
     assert table.read_text() == "claim_id,date\nown-one,today\n"
 
 
+def test_a_table_that_cannot_be_written_is_a_message(tmp_path: Path) -> None:
+    """Found, expected, next step; before anything is measured."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "claims").write_text("no folder")
+    with pytest.raises(UserError, match=r"own\.csv cannot be written") as found:
+        write_down(tmp_path, write_notebook(tmp_path, CODE))
+    assert "run again" in found.value.next_step
+
+
 def test_every_claim_of_this_book_is_written_down() -> None:
     """So that whoever measures it anew gets verdicts."""
     written = read_tables(PROJECT).written_utc

@@ -9,25 +9,10 @@ import pytest
 from bench.queueing import Server, closed, open_load
 
 from bench import foreignfiles as files
-from sizebook.judge import Judged, judge_results, read_results
+from sizebook.judge import judge_results, read_results
 from sizebook.judge.comparing import compare_results
 
 DATA = Path(__file__).parent / "data"
-
-
-@pytest.fixture
-def judge(tmp_path):
-    """Give what the rules say of some bytes."""
-    count = 0
-
-    def ask(data: bytes) -> Judged:
-        nonlocal count
-        count += 1
-        path = tmp_path / f"results-{count}"
-        path.write_bytes(data)
-        return judge_results(read_results(path))
-
-    return ask
 
 
 def users(seed: int, service_s: float = 0.01) -> bytes:

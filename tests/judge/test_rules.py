@@ -18,21 +18,6 @@ HEAD = "timeStamp,elapsed,label,threadName,success,allThreads\n"
 BEGIN_MS = 1_700_000_000_000
 
 
-@pytest.fixture
-def judge(tmp_path):
-    """Give what the rules say of some bytes, by the rule's number."""
-    count = 0
-
-    def ask(data: bytes) -> Judged:
-        nonlocal count
-        count += 1
-        path = tmp_path / f"results-{count}"
-        path.write_bytes(data)
-        return judge_results(read_results(path))
-
-    return ask
-
-
 def say(judged: Judged, number: str) -> ForeignFinding:
     return next(each for each in judged.findings if each.rule.startswith(number))
 

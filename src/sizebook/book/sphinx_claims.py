@@ -169,22 +169,23 @@ class EffectRole(SphinxRole):
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return the words; a claim without a ratio has none, and that is a warning."""
+        """Return the words; what never has a ratio is a warning, one not yet known is none."""
         claim_id, _, way = self.text.strip().partition(":")
         row = _find(self.env, claim_id, self.get_location())
-        if row is None:
-            return [nodes.strong("", f"(not run: {claim_id})")], []
-        found = row.outcome
-        if found is None or found.effect is None or way not in ("", "inverse"):
-            if found is None or found.verdict == "not run":
-                return [nodes.strong("", f"(not run: {claim_id})")], []
-            message = f"{self.text!r} names no claim with a ratio, or another way than 'inverse'"
+        found = row.outcome if row is not None else None
+        if way not in ("", "inverse") or (found is not None and _is_event(found)):
+            message = f"{self.text!r} is about an event, or another way than 'inverse'"
             _warn(self.env, "claim", message, self.get_location())
-            return [nodes.Text(self.text)], []
+        if found is None or found.effect is None:
+            return [nodes.strong("", f"(not known: {claim_id})")], []
         ends = found.effect, found.low, found.high
         effect, low, high = inverse(*ends) if way else ends
         words = effect_words(effect, low, high, found.n)
         return [_link(self.env, claim_id, words, ["sb-number"])], []
+
+
+def _is_event(outcome: ClaimOutcome) -> bool:
+    return outcome.least is None and outcome.verdict != "not run"
 
 
 class AssertingRole(SphinxRole):

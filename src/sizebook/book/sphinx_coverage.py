@@ -13,6 +13,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from sizebook.book.ledger.coverage import Subject, count, find_coverage
+from sizebook.book.ledger.standing import join_words
 from sizebook.book.sphinx_claims import read_rows
 from sizebook.book.sphinx_nodes import find_root
 from sizebook.model.errors import UserError
@@ -46,13 +47,11 @@ class CoverageDirective(SphinxDirective):
 def _sums(found: Sequence[Subject]) -> Iterator[str]:
     numbers, settings, claims = count(found)
     out = [each for each in found if not each.chapters]
-    left = " and ".join(
-        f"{number} {what}" for number, what in zip(count(out), ("numbers", "settings", "claims"),
-                                                   strict=True) if number
-    )  # fmt: skip
+    kinds = zip(count(out), ("numbers", "settings", "claims"), strict=True)
+    left = join_words([f"{number} {what}" for number, what in kinds if number])
     yield (
         f"The reports print {numbers} numbers and {settings} settings, and make {claims} claims. "
-        f"Chapters treat all but {left}; the reason stands in their row."
+        + (f"Chapters treat all but {left}; their rows say why." if left else "Chapters treat all.")
     )
     yield ""
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sizebook.book.ledger.discoveries import DECIDED
 from sizebook.book.ledger.rows import LedgerRow
 from sizebook.book.records import read_records
-from sizebook.model.claim import ClaimVerdict
 from sizebook.store import Project
-from sizebook.store.bundles import RECORD
+from sizebook.store.glance import glance_at
 from sizebook.store.rounds import find_rounds, open_published
 
-_DECIDED: tuple[ClaimVerdict, ...] = ("confirmed", "contradicted")
 _NS = 1e-9
 
 
@@ -66,54 +65,38 @@ def find_time_spent(
     ones of the same name. What was tried and is shown nowhere, such as a trial that failed and was
     measured again, is time between others.
     """
-    executions = _Executions(Project(root))
-    decided: dict[str, int] = {}
-    for row in rows:
-        if row.evidence is not None and row.state in _DECIDED:
-            decided[row.evidence.page] = decided.get(row.evidence.page, 0) + 1
+    project = Project(root)
+    places = [project.runs, *([open_published(project)] if find_rounds(project) else [])]
+    decided = Counter(
+        row.evidence.page for row in rows if row.evidence is not None and row.state in DECIDED
+    )
     found, own = {}, True
     for page in pages:
         notebook = root / "book" / f"{page}.ipynb"
         if not notebook.exists():
             continue
-        chapter = notebook.stem
         names = {
             source["bundle"]
             for record in read_records(notebook).values()
             for source in record.evidence["sources"]
         }
-        here = [each for name in sorted(names) if (each := executions.find(chapter, name))]
+        here = []
+        for name in sorted(names):
+            for place in places:  # of the chapter's own: borrowed trials are the lender's time
+                if (execution := _execution(place / notebook.stem / name)) is not None:
+                    here.append(execution)
+                    own = own and place == project.runs
+                    break
         if here:
-            found[page] = _add_up(here, decided.get(page, 0))
-            own = own and executions.is_own(chapter, names)
+            found[page] = _add_up(here, decided[page])
     return found, own
 
 
-class _Executions:
-    """How trials went, by chapter and name; thousands are asked, so their records are not checked.
-
-    They say where time went, and nothing that a claim rests on.
-    """
-
-    def __init__(self, project: Project) -> None:
-        self._own = project.runs
-        self._published = open_published(project) if find_rounds(project) else None
-
-    def is_own(self, chapter: str, names: Iterable[str]) -> bool:
-        return any((self._own / chapter / name).is_dir() for name in names)
-
-    def find(self, chapter: str, name: str) -> Mapping[str, Any] | None:
-        """Return the execution of a chapter's own trial; borrowed ones are the lender's time."""
-        for folder in (self._own, self._published):
-            if folder is None:
-                continue
-            try:
-                record = json.loads((folder / chapter / name / RECORD).read_bytes())
-                execution: Mapping[str, Any] = record["execution"]
-                return {**execution, "purpose": record["trial"]["purpose"]}
-            except (OSError, ValueError, LookupError, TypeError):
-                continue
-        return None
+def _execution(bundle: Path) -> Mapping[str, Any] | None:
+    """Return how a trial went, as far as a record says all that its time is made of."""
+    execution = (glance_at(bundle) or {}).get("execution")
+    parts = {"session", "started_utc", "phases"}
+    return execution if isinstance(execution, dict) and parts <= set(execution) else None
 
 
 def _add_up(executions: Sequence[Mapping[str, Any]], decided: int) -> TimeSpent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from sizebook.model.claim import ClaimOutcome
 from sizebook.model.design import Treatment
 from sizebook.model.records import Scalar
 from sizebook.store import Project
-from sizebook.store.bundles import RECORD
+from sizebook.store.glance import glance_at
 from sizebook.store.rounds import PAGES, find_rounds, newest_packs, open_published
 
 
@@ -91,8 +90,7 @@ def _need(
 class _Trials:
     """The trials of a folder, looked up by the names of their bundles.
 
-    Thousands are asked for one thing, so their records are not checked here as a bundle is that
-    counts: they say at most what had better be measured first.
+    They say at most what had better be measured first.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -103,12 +101,10 @@ class _Trials:
         found = set()
         for name in names:
             for place in (self._folder / chapter, *self._others(name)):
-                try:
-                    trial = json.loads((place / name / RECORD).read_bytes())["trial"]
-                except (OSError, ValueError, LookupError, TypeError):
-                    continue
-                found.add((str(trial["chapter"]), str(trial["experiment"])))
-                break
+                trial = (glance_at(place / name) or {}).get("trial")
+                if isinstance(trial, dict):
+                    found.add((str(trial.get("chapter")), str(trial.get("experiment"))))
+                    break
         return found
 
     def _others(self, name: str) -> Iterator[Path]:

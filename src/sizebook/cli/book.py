@@ -66,7 +66,7 @@ def book(
     plan = plan_budget(project, profile, chapter or [], tries=True)
     for name, why in plan.left_out.items():
         say(f"{name}: not planned: {why}", aside=True)
-    for each in plan.planned:
+    for each in plan.planned if plan.profile.publishable else ():
         write_down(project.root, each.chapter.notebook)
     spent = _measure(project, plan, deadline)
     failed = _make_pages(project, plan_budget(project, profile, chapter or []).pages())

@@ -74,9 +74,11 @@ def audit_written(pages: Sequence[ExecutedPage], tables: ClaimTables, report: Au
             outcome = ClaimOutcome.from_record(getattr(result, "claim", {}))
         except ValueError:  # told by the audit of its contents
             continue
+        if outcome.source != OWN:
+            continue
         bundles = [source.bundle for source in result.evidence.sources]
         standing = stand(outcome, bundles, tables, lambda _: None)
-        if outcome.source == OWN and standing.instead is not None:
+        if standing.instead is not None:
             began = min(map(began_utc, bundles), default="")
             report.add(
                 "AU503-claim-late", output.place, standing.why,

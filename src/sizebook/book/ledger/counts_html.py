@@ -53,6 +53,6 @@ def _sentence(whose: str, counts: Mapping[str, int]) -> str:
 
 _WHY: Mapping[NoVerdict, str] = {
     "proxy": "tested by a stand-in",
-    "not testable here": "need another machine",
-    "late claim": "made after their trials",
+    "not testable here": "not testable on this machine",
+    "late claim": "written down after the trials",
 }

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from sizebook.book.ledger.tables import COLUMNS, OWN_TABLE, OwnKey, read_tables, table_path
+from sizebook.model.errors import UserError
 
 _CALL = "own_claim"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
@@ -32,21 +33,32 @@ class StatedClaim(NamedTuple):
 def write_down(root: Path, notebook: Path) -> list[str]:
     """Write down the claims of a notebook that are not yet; return their ids.
 
-    Raises UserError for a table that cannot be read, and OSError where it cannot be written.
+    Raises UserError for a table that cannot be read or written.
     """
     known = read_tables(root).written_utc
     new = [each for each in find_own_claims(notebook) if each.key not in known]
     if not new:
         return []
-    path = table_path(root, OWN_TABLE)
-    path.parent.mkdir(parents=True, exist_ok=True)
     now = datetime.now(UTC).strftime(_TIME)
+    rows = [[key.claim_id, now, key.relation, words] for key, words in new]
+    try:
+        _add(table_path(root, OWN_TABLE), rows)
+    except OSError as error:
+        raise UserError(
+            found=f"data/claims/{OWN_TABLE}.csv cannot be written ({error.strerror})",
+            expected="a table in which claims are written down before their trials",
+            next_step="make the folder writable for this user, and run again",
+        ) from error
+    return [each.key.claim_id for each in new]
+
+
+def _add(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         if not stream.tell():
             writer.writerow(COLUMNS[OWN_TABLE])
-        writer.writerows([key.claim_id, now, key.relation, words] for key, words in new)
-    return [each.key.claim_id for each in new]
+        writer.writerows(rows)
 
 
 def find_own_claims(notebook: Path) -> list[StatedClaim]:
