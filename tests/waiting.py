@@ -3,12 +3,14 @@
 How long that is says how busy the machine is, so the limits are minutes and only end a hang.
 """
 
+import re
 import threading
 import time
 
 import psutil
 
 HANGS_S = 120.0
+TIME_IS_UP = re.compile(r"tim(e|ed)[ -]?out", re.IGNORECASE)
 
 
 def wait_until(condition, seconds=HANGS_S):
@@ -46,3 +48,8 @@ def children_of(pid):
         return psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def unread(sampler):
+    """Return what a sampler could not read, but for who did not answer in time: that is load."""
+    return [one for one in sampler.missing() if not TIME_IS_UP.search(one.reason)]

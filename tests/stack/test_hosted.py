@@ -6,6 +6,7 @@ import subprocess
 import psycopg
 import pytest
 from tests.stack.part_stack import PROJECT, counters, started
+from tests.waiting import unread, wait_until
 
 from sizebook.hosts.kinds import KIND_OF
 from sizebook.hosts.mode_kind import Supplies
@@ -70,20 +71,23 @@ def test_it_is_the_same_java(stack):
 def test_it_is_watched_from_inside_and_outside(stack):
     """Its processes by the host, all of it by this machine, the node by its own page."""
     [host] = stack.hosts
+    wanted = {
+        (host, "process/app-1", "cpu_user_s"),
+        (host, "process/database-1", "rss_bytes"),
+        (host, "inside", "inside_cpu_s/user"),
+        (host, "server/app-1", "requests_total"),
+        ("local", f"cgroup/{host}", "cgroup_cpu_s"),
+    }
     sampler = Sampler(stack_probes(stack))
     sampler.attach()
-    sampler.snapshot()
+
+    def all_are_read():
+        sampler.snapshot()
+        return wanted <= set(sampler.frame().select("host", "source", "metric").iter_rows())
+
+    assert wait_until(all_are_read)
     sampler.stop()
-    rows = {(one["host"], one["source"], one["metric"]) for one in sampler.frame().to_dicts()}
-    for source, metric in (
-        ("process/app-1", "cpu_user_s"),
-        ("process/database-1", "rss_bytes"),
-        ("inside", "inside_cpu_s/user"),
-        ("server/app-1", "requests_total"),
-    ):
-        assert (host, source, metric) in rows
-    assert ("local", f"cgroup/{host}", "cgroup_cpu_s") in rows
-    assert sampler.missing() == ()
+    assert unread(sampler) == []
     sampler.detach()
     assert counters(stack)["requests_total"] >= 0
 

@@ -11,7 +11,7 @@ import psutil
 import psycopg
 import pytest
 from tests.stack.part_stack import PROJECT, load, started
-from tests.waiting import HANGS_S, wait_until
+from tests.waiting import HANGS_S, unread, wait_until
 
 from sizebook.lab import app_stack, null_server, place
 from sizebook.model.deployment import HostSpec
@@ -126,7 +126,7 @@ def test_they_are_watched_as_hosts_and_as_processes(stack, tmp_path):
     assert risen("db", "link/db", "link_sent_bytes/shared") < 5_000
     sources = {row["source"] for row in rows}
     assert {"jvm/app-1", "process/app-2", "server/app-1", "process/database-1"} <= sources
-    assert sampler.missing() == ()
+    assert unread(sampler) == []
 
 
 def test_a_host_is_limited_while_it_runs(stack):
