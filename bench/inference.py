@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bench.records import Inference, Rate
 from bench.rig import Rig
+from sizebook.stats.decisions import FEWEST, Sample, decide_pairs
 from sizebook.stats.equivalence import equivalence
 from sizebook.stats.intervals import Interval, mean_interval, ratio_interval
 from sizebook.stats.noise import is_different, noise_floor
@@ -27,6 +28,8 @@ LEVEL, ALLOWED = 0.95, 0.05
 SPREAD = 0.05
 """Standard deviation of the logs of replicates."""
 MARGIN = 1.1
+NO_LEAST = 1.0001
+"""Least ratio that matters where any would."""
 WINDOWS = 40
 NOISE = 0.03
 """Standard deviation of a window of a steady series, relative to its level."""
@@ -110,6 +113,16 @@ def cases() -> tuple[Case, ...]:
         )
         for n in (3, 5, 10)
     ]
+    found += [
+        Case(
+            f"equal treatments given a verdict, read after each of 3 to {n} blocks",
+            'verdict on "greater"',
+            ALLOWED / 2,
+            "at most",
+            _false_verdict(n),
+        )
+        for n in (5, 10)
+    ]
     for name, series in STEADY_SERIES.items():
         hit = _unsteady(series)
         found.append(Case(f"{name} called unsteady", "steady state", ALPHA, "at most", hit, True))
@@ -154,6 +167,16 @@ def _false_equivalence(n: int) -> Callable[[np.random.Generator], bool]:
         equivalence(_replicates(random, n, MARGIN), _replicates(random, n), MARGIN).equivalent
         is True
     )
+
+
+def _false_verdict(blocks: int) -> Callable[[np.random.Generator], bool]:
+    def hit(random: np.random.Generator) -> bool:
+        left, right = _replicates(random, blocks), _replicates(random, blocks)
+        looks = (Sample(left[:n], right[:n], paired=True) for n in range(FEWEST, blocks + 1))
+        verdicts = (decide_pairs("greater", [one], NO_LEAST)[0].verdict for one in looks)
+        return "confirmed" in verdicts
+
+    return hit
 
 
 Series = Callable[[np.random.Generator], tuple[NDArray[np.float64], NDArray[np.float64]]]

@@ -10,6 +10,8 @@ import pytest
 from sizebook.book import too_small
 from sizebook.book.too_small import compare_least, find_too_small
 from sizebook.model.claim import ClaimOutcome, Comparison
+from sizebook.stats.looks import level_after
+from sizebook.stats.power import expected_width
 
 
 def outcome(name: str, least: float | None, *intervals: tuple[float, float, int]) -> ClaimOutcome:
@@ -38,12 +40,13 @@ def test_a_least_effect_below_the_width_is_named_with_the_blocks_that_would_do()
     )
     [found] = compare_least(claims, 3, "2026-01-01")
     assert (found.claim_id, found.least, found.blocks) == ("own-wide", 1.1, 3)
-    assert found.width == pytest.approx(1.25)
+    assert found.width == pytest.approx(expected_width(0.8, 1.25, 3, 3, level=level_after(3)))
+    assert found.width > 1.25  # what decides is wider than the interval that is shown
     assert found.needed is not None
     assert compare_least(claims, found.needed, "2026-01-01") == ()
     assert len(compare_least(claims, found.needed - 1, "2026-01-01")) == 1
     assert found.sentence == (
-        "claim own-wide: an effect of 1.1 is too small for 3 blocks; they show 1.25 or more by "
+        "claim own-wide: an effect of 1.1 is too small for 3 blocks; they show 1.42 or more by "
         f"the spread of round 2026-01-01, and {found.needed} blocks would do"
     )
 

@@ -117,13 +117,13 @@ def outcome(
     ("claim", "blocks", "odds"),
     [
         (outcome("confirmed", 2.0, 1.8, 2.2), 3, AGAIN),
-        (outcome("undetermined", 1.5, 0.95, 2.37), 4, ANEW),  # narrows with more blocks
+        (outcome("undetermined", 1.8, 0.95, 3.41), 5, ANEW),  # narrows with more blocks
         (outcome("undetermined", 1.6, 1.15, 2.2, n=2), 3, ANEW),  # too few blocks counted
         (outcome("undetermined", 1.2, 0.3, 4.8), None, 0),  # hopeless
         (outcome("confirmed", n=5, least=None), MOST_BLOCKS, AGAIN),
         (outcome("undetermined", n=3, least=None), MOST_BLOCKS, ANEW),
         (outcome("undetermined", n=5, least=None), None, 0),  # neither in all nor in none
-        (outcome("undetermined", 1.01, 0.9, 1.13, relation="approx"), 4, ANEW),
+        (outcome("undetermined", 1.01, 0.92, 1.11, relation="approx"), 5, ANEW),
     ],
 )  # fmt: skip
 def test_blocks_are_foreseen_by_effect_and_spread(claim, blocks, odds):

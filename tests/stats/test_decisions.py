@@ -21,6 +21,7 @@ from sizebook.stats.decisions import (
     share_interval,
 )
 from sizebook.stats.intervals import Interval
+from sizebook.stats.looks import stricter_by
 
 ASSERTIONS = ("greater", "less", "same", "not greater", "not less")
 M = 1.1
@@ -141,7 +142,35 @@ def test_clear_effects_are_found():
     """With ten replicates a clear effect is confirmed, its opposite contradicted."""
     assert rates("greater", 1.3, 10, 0)[0] > 0.99
     assert rates("less", 1.3, 10, 0)[1] > 0.99
-    assert rates("same", 1.0, 10, 0)[0] > 0.9
+    assert rates("same", 1.0, 20, 0)[0] > 0.9
+
+
+@pytest.mark.parametrize(("assertion", "verdict"), [("greater", "confirmed"),
+                                                    ("same", "contradicted")])  # fmt: skip
+def test_a_look_after_each_block_makes_no_wrong_verdict_likelier(assertion, verdict):
+    """Equal treatments, blocks added until there is a verdict: the stated rate over all looks."""
+    random = np.random.default_rng(11)
+    runs, blocks = 600, 8
+    wrong, ordinary = 0, 0
+    for _ in range(runs):
+        left, right = np.exp(random.normal(0, 0.05, (2, blocks)))
+        looks = [Sample(left[:n], right[:n], paired=True) for n in range(3, blocks + 1)]
+        wrong += any(decide_pairs(assertion, [one], 1.0001)[0].verdict == verdict for one in looks)
+        ordinary += any(
+            decide(assertion, one.ratio(0.95), 1.0001).verdict == verdict for one in looks
+        )
+    ends = 2 if assertion == "same" else 1
+    assert wrong / runs <= 0.025 * ends + 3 * math.sqrt(0.025 * ends / runs)
+    assert ordinary / runs > 0.05 * ends
+
+
+def test_what_one_look_shows_and_many_do_not_says_so():
+    """The 95 % interval excludes 1, and the reason tells why that is not enough."""
+    close = Sample([1.2, 1.3, 1.5], [1.0, 1.0, 1.0], paired=True)
+    assert decide("greater", close.ratio(0.95), M).verdict == "confirmed"
+    found = decide_pairs("greater", [close], M)[0]
+    assert (found.verdict, found.p) == ("undetermined", None)
+    assert "not clear enough for 3 blocks, since verdicts are read after each" in found.reason
 
 
 @pytest.mark.parametrize("pairs", [2, 5])
@@ -191,7 +220,7 @@ def test_a_doubt_widens_the_interval_on_both_sides():
 
 def test_one_pair_against_it_must_be_clear_enough_for_many():
     """What would contradict alone is not enough among many chances to."""
-    rare = Sample([1.0, 1.02, 0.98], [1.0, 0.98, 1.0], paired=True)
+    rare = Sample([1.0, 1.01, 0.99], [1.0, 0.99, 1.0], paired=True)
     assert decide_pairs("greater", [rare], M)[0].verdict == "contradicted"
     total, each = decide_pairs("greater", [rare] * 40, M)
     assert total.verdict == "undetermined"
@@ -199,7 +228,8 @@ def test_one_pair_against_it_must_be_clear_enough_for_many():
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [([1.5, 1.7, 1.4], [1.0, 1.02, 0.97]), ([1.0, 1.02, 0.99], [1.0, 1.01, 1.0])]
+    ("left", "right"),
+    [([1.5, 1.6, 1.45], [1.0, 1.02, 0.97]), ([1.0, 1.015, 0.995], [1.0, 1.01, 1.0])],
 )
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("assertion", ASSERTIONS)
@@ -216,7 +246,7 @@ def test_p_is_the_smallest_level_at_which_the_verdict_is_reached(
     assert 0 < found.p <= error_rate(assertion)
     ends = 1 if (assertion, found.verdict) == ("same", "contradicted") else 2
     for factor, verdict in ((1.001, found.verdict), (0.999, "undetermined")):
-        level = 1 - ends * found.p * factor
+        level = 1 - ends * found.p / stricter_by(found.n) * factor
         assert decide(assertion, sample.ratio(level), M).verdict == verdict
 
 

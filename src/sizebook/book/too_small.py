@@ -6,7 +6,7 @@ how far blocks lie apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sizebook.book.compared.pages import read_results
@@ -14,6 +14,7 @@ from sizebook.book.planning import PlannedChapter
 from sizebook.lab.profiles import get_profile
 from sizebook.model.claim import ClaimOutcome
 from sizebook.stats.decisions import ratio_words
+from sizebook.stats.looks import level_after
 from sizebook.stats.power import expected_width
 from sizebook.store import Project
 from sizebook.store.plain_files import plain_size
@@ -77,15 +78,20 @@ def compare_least(
         least = outcome.least
         if least is None or not seen:
             continue
-        width = max(expected_width(*one, blocks) for one in seen)
+        width = _widest(seen, blocks)
         if least < width:
             needed = next(
                 (more for more in range(blocks + 1, _MOST_BLOCKS + 1)
-                 if all(expected_width(*one, more) <= least for one in seen)),
+                 if _widest(seen, more) <= least),
                 None,
             )  # fmt: skip
             found.append(TooSmall(outcome.claim_id, least, width, blocks, needed, round_name))
     return tuple(found)
+
+
+def _widest(seen: Sequence[tuple[float, float, int]], blocks: int) -> float:
+    """Return half of the widest interval to be expected, at the level that decides then."""
+    return max(expected_width(*one, blocks, level=level_after(blocks)) for one in seen)
 
 
 def _intervals(outcome: ClaimOutcome) -> Iterable[tuple[float, float, int]]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sizebook.model.claim import ClaimOutcome, Comparison
 from sizebook.report.claims import assertion_of
-from sizebook.stats.decisions import ALWAYS, FEWEST, LEVEL, combine, decide
+from sizebook.stats.decisions import ALWAYS, FEWEST, combine, decide
 from sizebook.stats.intervals import Interval
+from sizebook.stats.looks import level_after
 from sizebook.stats.power import expected_width
 
 MOST_BLOCKS = ALWAYS
@@ -58,14 +59,14 @@ def _is_decided(outcome: ClaimOutcome, least: float, blocks: int) -> bool:
 
 
 def _narrowed(pair: Comparison, blocks: int) -> Interval:
-    """Return the interval that a comparison should have in so many blocks.
+    """Return the interval that should decide a comparison in so many blocks.
 
     One that has none yet, since too few of its blocks count, is taken for as clear as it looks.
     """
-    effect, low, high = pair.effect, pair.low, pair.high
+    effect, low, high, level = pair.effect, pair.low, pair.high, level_after(blocks)
     if effect is None or not effect > 0:
-        return Interval(None, None, None, LEVEL, blocks, "", "no value")
+        return Interval(None, None, None, level, blocks, "", "no value")
     width = 1.0
     if low is not None and high is not None and low > 0 and pair.n > 1:
-        width = expected_width(low, high, pair.n, blocks)
-    return Interval(effect, effect / width, effect * width, LEVEL, blocks, "expected")
+        width = expected_width(low, high, pair.n, blocks, level=level)
+    return Interval(effect, effect / width, effect * width, level, blocks, "expected")

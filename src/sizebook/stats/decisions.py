@@ -24,6 +24,9 @@ Sources: two one-sided tests, Schuirmann, Journal of Pharmacokinetics and Biopha
 (1987); non-inferiority as one end of an interval beside a margin, Wellek, Testing Statistical
 Hypotheses of Equivalence and Noninferiority, 2nd ed. (2010), ch. 1 and 2.
 
+A verdict may be read after each block, and counts only if it holds over all such looks: at a level
+that is stricter by ``stats.looks.stricter_by``. Its p value is multiplied by as much.
+
 No verdict rests on fewer than ``FEWEST`` blocks. Two give an interval with one degree of
 freedom, which is right on average and depends on luck: the spread of two values says little.
 
@@ -35,7 +38,8 @@ with 7 of 8, too; but that no write is lost is not confirmed by a round in which
 
 Each verdict has a p value: a bound of the probability to reach it, or one as clear, where it is
 wrong. It is the smallest level at which the same rule would still reach it, and comes from the same
-t or the same binomial as the bounds. False discoveries over many claims are limited by it
+t or the same binomial as the bounds, and holds over all looks. An event needs no correction: who
+has seen k of k has seen 5 of 5 before. False discoveries over many claims are limited by it
 (``stats.discoveries``).
 
 Several comparisons in one assertion ("in every layout") are an intersection-union test (Berger,
@@ -57,6 +61,7 @@ import scipy
 from numpy.typing import NDArray
 
 from sizebook.stats.intervals import Interval, ratio_interval
+from sizebook.stats.looks import stricter_by
 from sizebook.stats.tails import Tails, ratio_tails
 
 Verdict = Literal["confirmed", "contradicted", "undetermined"]
@@ -85,8 +90,8 @@ class Decision:
     """Blocks behind the ratio; of several decisions those of the ratio shown."""
     reason: str
     p: float | None = None
-    """The smallest level at which the verdict would be reached; None where it is undetermined, or
-    where there was an interval alone to read it from."""
+    """The smallest level at which the verdict would be reached, over all looks; None where it is
+    undetermined, or where there was an interval alone to read it from."""
 
 
 class Sample(NamedTuple):
@@ -118,9 +123,10 @@ def decide(
 ) -> Decision:
     """Return what the interval of a ratio says of an assertion; see the module's table.
 
-    ``tails`` gives the p values that belong to the interval; without it a verdict has none. Without
-    an interval (a value of zero) and with fewer than ``FEWEST`` blocks the answer is undetermined
-    and the reason says why. ValueError for a ``least`` that is not above 1.
+    ``tails`` gives the p values that belong to the interval: with them a verdict has to hold over
+    all looks. Without them it is that of this interval, and has no p value. Without an interval (a
+    value of zero) and with fewer than ``FEWEST`` blocks the answer is undetermined and the reason
+    says why. ValueError for a ``least`` that is not above 1.
     """
     if not (least > 1 and math.isfinite(least)):
         raise ValueError(f"least ratio that matters {least}; expected above 1, like 1.1")
@@ -130,10 +136,18 @@ def decide(
         reason = f"measured in {ratio.n} blocks; a verdict needs {FEWEST} or more"
         return Decision("undetermined", ratio, ratio.n, reason)
     verdict = _RULES[assertion](ratio.estimate, ratio.low, ratio.high, least)
-    p = None
-    if tails is not None and verdict != "undetermined":
-        p = _p_value(assertion, verdict, tails, least)
-    return Decision(verdict, ratio, ratio.n, _words(assertion, verdict, ratio, least), p)
+    words = _words(assertion, verdict, ratio, least)
+    if tails is None or verdict == "undetermined":
+        return Decision(verdict, ratio, ratio.n, words)
+    p = min(1.0, stricter_by(ratio.n) * _p_value(assertion, verdict, tails, least))
+    error = (1 - LEVEL) / (1 if (assertion, verdict) == ("same", "contradicted") else 2)
+    if p > error:
+        reason = (
+            f"{words}; not clear enough for {ratio.n} blocks, since verdicts are read after each "
+            f"(p = {p:.2g} over all looks, {error:.2g} allowed)"
+        )
+        return Decision("undetermined", ratio, ratio.n, reason)
+    return Decision(verdict, ratio, ratio.n, words, p)
 
 
 def decide_pairs(

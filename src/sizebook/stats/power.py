@@ -13,6 +13,8 @@ from sizebook.stats.intervals import two_sided_t
 from sizebook.stats.noise import NoiseFloor
 
 MOST_REPLICATES = 100_000
+SEEN_AT = 0.95
+"""Level of the intervals that results show."""
 DRAWS = 20_000
 CAUTION = 0.9
 """Confidence of the bound on the noise floor's spread behind ``careful_ratio``."""
@@ -115,7 +117,8 @@ def replicates_needed(
 def expected_width(low: float, high: float, n: int, blocks: int, *, level: float = 0.95) -> float:
     """Return half the width, as a ratio above 1, that an interval of a ratio has in more blocks.
 
-    ``low`` and ``high`` are the interval seen in ``n`` blocks. Its spread of the blocks' log ratios
+    ``low`` and ``high`` are the 95 % interval seen in ``n`` blocks, ``level`` that of the one to
+    come. Its spread of the blocks' log ratios
     is taken for the true one: exp(t * s / sqrt(blocks)), with n - 1 and blocks - 1 degrees of
     freedom. A difference smaller than that is seen in less than half of all runs. Infinite for one
     block. ValueError for ends that are not positive or in disorder, and fewer than two blocks seen.
@@ -124,7 +127,7 @@ def expected_width(low: float, high: float, n: int, blocks: int, *, level: float
         raise ValueError(f"interval {low} to {high} in {n} blocks, for {blocks}")
     if blocks == 1:
         return math.inf
-    spread = math.log(high / low) / 2 / two_sided_t(level, n - 1) * math.sqrt(n)
+    spread = math.log(high / low) / 2 / two_sided_t(SEEN_AT, n - 1) * math.sqrt(n)
     return math.exp(spread * two_sided_t(level, blocks - 1) / math.sqrt(blocks))
 
 
