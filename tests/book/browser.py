@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its DevTools protocol, with every name unresolvable.
+"""A headless Chromium driven over its DevTools protocol, with no name but this machine.
 
 Only what the tests of the site need: open a page, ask it, emulate, take a picture. No test sleeps;
 :meth:`Browser.wait_for` lets the page itself report when a condition holds.
@@ -38,7 +38,7 @@ _FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
     "--remote-allow-origins=*",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1400,1000",
 )
 _START_S = 60.0
@@ -124,7 +124,7 @@ class Browser:
             raise BrowserError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
 
-    def wait_for(self, condition: str, limit_s: float = 15.0) -> None:
+    def wait_for(self, condition: str, limit_s: float = 40.0) -> None:
         """Return when a JavaScript condition holds, looked at once a frame. Raises BrowserError."""
         held = self.run(
             f"new Promise(resolve => {{ const end = performance.now() + {limit_s * 1000};"

@@ -13,6 +13,7 @@ import typer
 
 from sizebook.cli.build import bring_pages
 from sizebook.cli.inventories import INVENTORY, use_inventory
+from sizebook.cli.live import WEB, WEB_PORT, shown_live
 from sizebook.cli.output import say
 from sizebook.cli.run import ProgressShown, summary
 from sizebook.store import find_project
@@ -39,6 +40,8 @@ def book(
     since: float = typer.Option(
         0.0, help="When the time began, in seconds since 1970; 0: now. For the Makefile."
     ),
+    web: bool = WEB,
+    web_port: int = WEB_PORT,
 ) -> None:
     """Measure what decides most in the given time, and build the whole book.
 
@@ -68,7 +71,8 @@ def book(
         say(f"{name}: not planned: {why}", aside=True)
     for each in plan.planned if plan.profile.publishable else ():
         write_down(project.root, each.chapter.notebook)
-    spent = _measure(project, plan, deadline)
+    with shown_live(web, web_port):
+        spent = _measure(project, plan, deadline)
     failed = _make_pages(project, plan_budget(project, profile, chapter or []).pages())
     bring_pages(project, lambda name: not _is_own(project, name))
     say(f"the book: {build_site(project.root, partial=True)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
+from sizebook.cli.live import WEB, WEB_PORT, shown_live
 from sizebook.cli.output import say
 from sizebook.model.plain_text import show_plainly
 from sizebook.store import find_project
@@ -35,6 +36,8 @@ def run(
         False, help="Execute notebooks, and try what failed, even if nothing changed."
     ),
     inventory: Path = INVENTORY,
+    web: bool = WEB,
+    web_port: int = WEB_PORT,
 ) -> None:
     """Measure chapters and execute their notebooks into pages of the book.
 
@@ -65,7 +68,10 @@ def run(
         return outcome, shown.pace
 
     failed = absent = 0
-    with _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn:
+    with (
+        shown_live(web, web_port),
+        _in_turn(source == SOURCE, first=lambda one: not measures(one[0])) as in_turn,
+    ):
         for outcome, pace in in_turn(take, selected):
             failures = _failures(project.root, outcome)
             say(summary(outcome, pace, failures.words))

@@ -25,6 +25,7 @@ from sizebook.lab.disturbing import disturbed
 from sizebook.lab.exhaustion import cause_of_failure, supervised
 from sizebook.lab.generators import KeptWorkers
 from sizebook.lab.inventories import chosen_inventory
+from sizebook.lab.live import tell_seconds, tell_stored
 from sizebook.lab.measurement_cache import present_fingerprints
 from sizebook.lab.placement import pinned_to, placement_facts, stack_cpus, threads_on_all_cpus
 from sizebook.lab.planning import Session, TurnSession
@@ -34,11 +35,12 @@ from sizebook.lab.started import Ahead, Broken, SessionLost, Started, new_sessio
 from sizebook.lab.taking_turns import run_block
 from sizebook.lab.warm_up import Settling
 from sizebook.lab.watching import watch
+from sizebook.load.protocol import Tick
 from sizebook.load.turns import TurnOrder
 from sizebook.model.bundle import NO_SESSION
 from sizebook.model.errors import LocustfileError, LostError, TrialError
 from sizebook.model.records import Scalar
-from sizebook.model.trial import TrialSpec
+from sizebook.model.trial import TrialSpec, treatment_words
 from sizebook.probes.sampler import Sampler
 from sizebook.probes.sets import stack_probes
 from sizebook.stack import RunningStack, StackRunner, ensure_built, has_stack
@@ -252,7 +254,13 @@ class Bench:
                     looking = watch(
                         started.stack, record, started.settling, started.generator.stop_trial
                     )
-                    record.collected = started.generator.run(on_tick=looking)
+                    telling = tell_seconds(record)
+
+                    def look(tick: Tick) -> None:
+                        looking(tick)
+                        telling(tick)
+
+                    record.collected = started.generator.run(on_tick=look)
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
@@ -364,9 +372,10 @@ class Bench:
 def _store(ahead: Ahead, folder: Path) -> Bundle:
     bundle = write_bundle(ahead.record, ahead.marks, folder)
     shutil.rmtree(ahead.out, ignore_errors=True)
+    tell_stored(bundle)
     return bundle
 
 
 def _label(spec: TrialSpec) -> str:
-    levels = ", ".join(f"{name} {level}" for name, level in spec.treatment.items())
-    return f"{spec.experiment}, block {spec.replicate + 1}: {levels}"
+    words = treatment_words(spec.treatment)
+    return f"{spec.experiment}, block {spec.replicate + 1}: {words}"

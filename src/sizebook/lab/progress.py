@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sizebook.lab.live_file import tell_watchers
 from sizebook.model.plain_text import show_plainly
 
 FAILED = "failed: "
@@ -99,6 +100,14 @@ class Progress:
         return pace
 
     def _tell(self, text: str, label: str) -> None:
+        tell_watchers(
+            "step",
+            chapter=self._chapter,
+            done=self._done,
+            total=self._trials,
+            left_s=round(self.left_s, 1),
+            label=label,
+        )
         path = os.environ.get(PROGRESS_FILE)
         if path:  # not in the notebook: the same trials give the same page, measured or replayed
             line = {"t": time.time(), "chapter": self._chapter, "done": self._done}

@@ -20,6 +20,7 @@ from sizebook.checks.accounting import BESIDE, left_by
 from sizebook.lab.await_rows import await_stored, count_rows
 from sizebook.lab.await_server_count import await_counted, counting_source, requests_counted
 from sizebook.lab.exhaustion import cause_of_failure
+from sizebook.lab.live import tell_seconds
 from sizebook.lab.planning import Session, TurnSession
 from sizebook.lab.progress import FAILED, Progress
 from sizebook.lab.started import Ahead, Broken, SessionLost, Started, new_session_name
@@ -186,6 +187,7 @@ class _Block:
                 source = counting_source(record.spec.deployment)
                 counted.append((requests_counted(sampler, source), source))
                 looks.append(watch(each.stack, record, None, generator.stop_trial))
+            looks.append(tell_seconds(records[0]))
             start_ns = time.monotonic_ns() + generator.ordered_lead_ns + _LEAD_NS
             for _, ahead in trials:
                 assert ahead.turns is not None

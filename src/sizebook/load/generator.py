@@ -113,7 +113,13 @@ class GeneratorProcess:
             def tell(requests: int, failed: int, users: int, elapsed_s: float) -> None:
                 latest[trial] = requests, failed, users
                 requests, failed, users = (sum(each) for each in zip(*latest.values(), strict=True))
-                tick = Tick(elapsed_s=elapsed_s, requests=requests, failed=failed, users=users)
+                tick = Tick(
+                    elapsed_s=elapsed_s,
+                    requests=requests,
+                    failed=failed,
+                    users=users,
+                    latency_ms=self._trials[trial].latency_ms,
+                )
                 self._say("tick", tick)
 
             return tell

@@ -81,6 +81,8 @@ class Tick(Record):
     requests: int
     failed: int
     users: int
+    latency_ms: float | None = None
+    """Median of the latest requests; None before there was one."""
 
 
 class Done(Record):

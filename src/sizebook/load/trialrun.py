@@ -128,6 +128,11 @@ class TrialRun:
             users=len(self.course.users), arrivals=None if offsets is None else len(offsets)
         )
 
+    @property
+    def latency_ms(self) -> float | None:
+        """Median latency of the latest requests; None before there was one."""
+        return self._recorder.latest_latency_ms()
+
     def stop(self) -> None:
         """End the trial early; what was recorded is kept."""
         if self.course.start_ns and not self._stopped_early:

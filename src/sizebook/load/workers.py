@@ -8,8 +8,9 @@ and histograms are made from all rows, never from percentiles.
 from __future__ import annotations
 
 import queue
+import statistics
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -277,4 +278,10 @@ def _sum(ticks: Collection[Tick]) -> Tick:
         requests=sum(tick.requests for tick in ticks),
         failed=sum(tick.failed for tick in ticks),
         users=sum(tick.users for tick in ticks),
+        latency_ms=_median(tick.latency_ms for tick in ticks),
     )
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None

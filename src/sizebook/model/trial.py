@@ -136,6 +136,11 @@ def levels_of(treatment: Mapping[str, Scalar]) -> str:
     return str(sorted(treatment.items()))
 
 
+def treatment_words(treatment: Mapping[str, Scalar]) -> str:
+    """Return a treatment for people: ``users 10, nodes 2``."""
+    return ", ".join(f"{name} {level}" for name, level in treatment.items())
+
+
 class TrialSpec(Record):
     """Everything that was decided before the trial ran. Equal specifications are replicates'
     sisters only if they differ in ``replicate``; otherwise they are the same trial."""

@@ -14,6 +14,7 @@ from sizebook.lab.profiles import PROFILES
 from sizebook.lab.search import ATTEMPT
 from sizebook.lab.trials import compare_fingerprints
 from sizebook.model.errors import UserError
+from sizebook.model.trial import treatment_words
 from sizebook.store import Project
 from sizebook.store.bundles import HISTOGRAMS
 from sizebook.store.tables import REQUESTS
@@ -162,7 +163,7 @@ def _find_gaps(
     for key, treatment in treatments.items():
         missing = [block + 1 for block in blocks if (key, block) not in have]
         if missing:
-            levels = ", ".join(f"{name} {level}" for name, level in treatment.items())
+            levels = treatment_words(treatment)
             listed = ", ".join(map(str, missing))
             report.add(
                 "AU108-missing-trial",

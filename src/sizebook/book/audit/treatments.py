@@ -16,7 +16,7 @@ from sizebook.book.notebooks import SO_FAR
 from sizebook.lab.design_notes import NOTES, MissingTrial, Note, OtherSpec, read_notes
 from sizebook.lab.placement import AS_PLACED, placed_as
 from sizebook.model.bundle import USABLE_MEMORY_MIB
-from sizebook.model.trial import levels_of
+from sizebook.model.trial import levels_of, treatment_words
 from sizebook.store import Bundle
 
 _SUFFIX = ".designs"
@@ -105,7 +105,7 @@ def _report_missing(
 ) -> None:
     lacking: dict[str, list[int]] = {}
     for note in notes:
-        words = ", ".join(f"{name} {level}" for name, level in note.treatment.items())
+        words = treatment_words(note.treatment)
         lacking.setdefault(words or "the treatment", []).append(note.replicate + 1)
     listed = [
         f"{words} in block {', '.join(map(str, sorted(blocks)))}"
