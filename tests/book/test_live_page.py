@@ -110,9 +110,9 @@ def test_a_browser_shows_what_runs_what_it_gives_and_what_it_is_worth(
     assert shown["label"] == "load, block 2: users <b>10</b> (6 s)"
     assert shown["left"] == "1 of 4 trials; 2 min left"
     assert (shown["latency"], shown["cpu"], shown["counts"]) == ("4.25 ms", "0.87", "1 noisy")
-    assert "2.00 of them failed" in shown["rate-note"]
+    assert "2.00 failed per second now; 10 users" in shown["rate-note"]
     row = browser.run("document.querySelector('#trials tbody tr').textContent")
-    assert row == "checkout, load, block 2: users <b>10</b>noisyCPU was stolen"
+    assert row == "load, block 2: users <b>10</b>noisyCPU was stolen"
     assert browser.run("document.querySelector('#rate-line path').getAttribute('d')") != ""
     tell_watchers("over")
     browser.wait_for("document.getElementById('label').textContent.includes('is over')")
