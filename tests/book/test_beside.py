@@ -12,10 +12,10 @@ from browser import Browser
 from compared_runs import ROUND, make_run, publish
 from site_check import check_page
 
-from sizebook.book.beside_html import render_beside
 from sizebook.book.compared.beside import compare_with_published
+from sizebook.book.directives.beside import ANCHOR, TITLE
+from sizebook.book.directives.beside_html import render_beside
 from sizebook.book.site import build_site
-from sizebook.book.sphinx_beside import ANCHOR, TITLE
 from sizebook.model.errors import UserError
 from sizebook.store import Project
 

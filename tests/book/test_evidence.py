@@ -10,9 +10,9 @@ import pytest
 from browser import Browser
 from sample_book import HOSTILE
 
-from sizebook.book import evidence_html
 from sizebook.book.cited import ProjectBundles
-from sizebook.book.evidence_html import Place, render_fold
+from sizebook.book.directives import evidence_html
+from sizebook.book.directives.evidence_html import Place, render_fold
 from sizebook.book.records import PublishedResult
 
 PAGES = ("index.html", "chapters/alpha.html", "chapters/beta.html")

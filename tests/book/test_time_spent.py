@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from sizebook.book.directives.time_spent import time_words
 from sizebook.book.ledger.rows import read_ledger
-from sizebook.book.sphinx_time_spent import time_words
 from sizebook.book.time_spent import TimeSpent, find_time_spent, time_of_session
 from sizebook.store import find_bundles, open_bundle
 

@@ -18,11 +18,13 @@ from site_check import check_links, check_site, wait_for_charts
 from synthetic_bundles import host_run
 from trial_writing import write_trial_pages
 
-from sizebook.book import evidence_html, processes, sphinx_evidence
+from sizebook.book import processes
 from sizebook.book.cited import ProjectBundles, find_cited, trial_file
+from sizebook.book.directives import evidence as evidence_directive
+from sizebook.book.directives import evidence_html
 from sizebook.book.records import PublishedResult
 from sizebook.book.site import list_pages
-from sizebook.book.trial_words import done_words, host_words, network_words, phase_words
+from sizebook.book.trial_pages.words import done_words, host_words, network_words, phase_words
 from sizebook.model.bundle import Execution, PhaseMark, StackEvent, TurnMark
 from sizebook.model.deployment import Deployment, HostSpec, JvmRole
 from sizebook.model.load import ClosedLoop, LoadProfile, Phases, Turns
@@ -218,7 +220,7 @@ def test_processes_write_the_same_pages(
     root: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What processes make beside Sphinx is what one makes alone, byte for byte."""
-    monkeypatch.setattr(sphinx_evidence, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(evidence_directive, "_WORTH_PROCESSES", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     pools: list[int | None] = []
 
@@ -229,13 +231,13 @@ def test_processes_write_the_same_pages(
 
     monkeypatch.setattr(processes, "ProcessPoolExecutor", NotedPool)
     # Built by Sphinx, the site has the style sheets that its themes were known to bring.
-    monkeypatch.setattr(sphinx_evidence, "_statics", lambda _: [site / "_static"])
+    monkeypatch.setattr(evidence_directive, "_statics", lambda _: [site / "_static"])
     pages = list_pages(root / "book" / "_toc.yml")
     env = SimpleNamespace(srcdir=str(root / "book"), found_docs=set(pages))
     app: Any = SimpleNamespace(
         builder=SimpleNamespace(format="html"), outdir=str(tmp_path), env=env
     )
-    evidence = sphinx_evidence._Evidence()
+    evidence = evidence_directive._Evidence()
     evidence.begin(app, app.env, [])
     evidence.go_on()
     evidence.finish(app, None)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sizebook.book.cited import ProjectBundles
-from sizebook.book.trial_folder import plan_trial_pages
+from sizebook.book.trial_pages.folder import plan_trial_pages
 
 
 def write_trial_pages(root: Path, site: Path, pages: list[str], bundles: ProjectBundles) -> int:

@@ -1,1 +1,1 @@
-"""Floor 5: papermill runs, the site build, audit, compare, publish."""
+"""Floor 6: papermill runs, the site build, audit, compare, publish."""

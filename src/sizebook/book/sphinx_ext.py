@@ -32,28 +32,28 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import sizebook
 from sizebook.book.cited import number_anchor
-from sizebook.book.notebooks import is_so_far
-from sizebook.book.records import PublishedResult, read_records
-from sizebook.book.site import is_unmeasured
-from sizebook.book.sphinx_beside import add_beside
-from sizebook.book.sphinx_calculator import CLASS as CALCULATOR
-from sizebook.book.sphinx_calculator import SCRIPT, STYLE
-from sizebook.book.sphinx_claims import add_claims
-from sizebook.book.sphinx_coverage import add_coverage
-from sizebook.book.sphinx_evidence import add_evidence
-from sizebook.book.sphinx_findings import add_findings
-from sizebook.book.sphinx_nodes import (
+from sizebook.book.directives.beside import add_beside
+from sizebook.book.directives.calculator import CLASS as CALCULATOR
+from sizebook.book.directives.calculator import SCRIPT, STYLE
+from sizebook.book.directives.claims import add_claims
+from sizebook.book.directives.coverage import add_coverage
+from sizebook.book.directives.evidence import add_evidence
+from sizebook.book.directives.findings import add_findings
+from sizebook.book.directives.nodes import (
     add_nodes,
     find_root,
     make_figure,
     make_table,
     sizebook_table,
 )
-from sizebook.book.sphinx_outputs import VegaLiteMime, add_folds, is_notebook
-from sizebook.book.sphinx_registries import RegistryDirective
-from sizebook.book.sphinx_reproductions import ReproductionsDirective
-from sizebook.book.sphinx_rounds import RoundsDirective, name_round
-from sizebook.book.sphinx_time_spent import add_time_spent
+from sizebook.book.directives.outputs import VegaLiteMime, add_folds, is_notebook
+from sizebook.book.directives.registries import RegistryDirective
+from sizebook.book.directives.reproductions import ReproductionsDirective
+from sizebook.book.directives.rounds import RoundsDirective, name_round
+from sizebook.book.directives.time_spent import add_time_spent
+from sizebook.book.notebooks import is_so_far
+from sizebook.book.records import PublishedResult, read_records
+from sizebook.book.site import is_unmeasured
 from sizebook.book.vega import SCRIPT as VEGA
 from sizebook.book.vega import vega_script
 from sizebook.model.errors import UserError

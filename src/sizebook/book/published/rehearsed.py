@@ -24,7 +24,7 @@ from sizebook.book.audit.replay import compare_replay, replay_page
 from sizebook.book.audit.treatments import audit_treatments
 from sizebook.book.published.choosing import Chosen
 from sizebook.book.published.stated import state_trials
-from sizebook.book.trial_pages import ask_requests
+from sizebook.book.trial_pages.pages import ask_requests
 from sizebook.checks import JUDGED
 from sizebook.lab import calibration
 from sizebook.model.errors import BundleError, UserError

@@ -12,10 +12,10 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+from sizebook.book.directives.claims import read_rows
+from sizebook.book.directives.nodes import find_root
 from sizebook.book.ledger.coverage import Subject, count, find_coverage
 from sizebook.book.ledger.standing import join_words
-from sizebook.book.sphinx_claims import read_rows
-from sizebook.book.sphinx_nodes import find_root
 from sizebook.model.errors import UserError
 from sizebook.model.reported import REPORTS
 from sizebook.report.wording import escape_markdown as plain

@@ -12,11 +12,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from sizebook.book.beside_html import render_beside
 from sizebook.book.compared.beside import compare_with_published
 from sizebook.book.compared.comparison import RunComparison
+from sizebook.book.directives.beside_html import render_beside
+from sizebook.book.directives.nodes import find_root
 from sizebook.book.site import CHAPTERS
-from sizebook.book.sphinx_nodes import find_root
 from sizebook.model.errors import UserError
 from sizebook.store import Project
 

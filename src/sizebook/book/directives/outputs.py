@@ -15,17 +15,17 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from sizebook.book.cited import number_anchor, result_anchor
-from sizebook.book.evidence_html import render_bundles, render_numbers
-from sizebook.book.records import PublishedResult, read_records
-from sizebook.book.sphinx_calculator import make_calculator
-from sizebook.book.sphinx_claims import make_caveat, make_claim
-from sizebook.book.sphinx_nodes import (
+from sizebook.book.directives.calculator import make_calculator
+from sizebook.book.directives.claims import make_caveat, make_claim
+from sizebook.book.directives.evidence_html import render_bundles, render_numbers
+from sizebook.book.directives.nodes import (
     find_place,
     make_chart,
     make_figure,
     make_table,
     sizebook_markup,
 )
+from sizebook.book.records import PublishedResult, read_records
 from sizebook.model.errors import UserError
 from sizebook.report.chart import MIME
 from sizebook.report.showing import METADATA_KEY

@@ -19,7 +19,7 @@ from sizebook.book.compared.reproductions import (
     count_chapters,
     read_reproductions,
 )
-from sizebook.book.sphinx_registries import registry_table
+from sizebook.book.directives.registries import registry_table
 from sizebook.store import Project
 
 _CHAPTERS = ("Chapter", "Machines", *map(str.capitalize, STATES), "Within tolerance")

@@ -27,7 +27,7 @@ from sizebook.book.cited import (
 )
 from sizebook.book.site import TRIALS
 from sizebook.book.stamps import list_harness
-from sizebook.book.trial_pages import (
+from sizebook.book.trial_pages.pages import (
     TEMPLATES,
     PageFrame,
     PageToMake,

@@ -13,10 +13,10 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from sizebook.book.chapters import find_chapters
+from sizebook.book.directives.claims import read_rows
+from sizebook.book.directives.nodes import find_root
+from sizebook.book.directives.registries import registry_table
 from sizebook.book.site import list_pages
-from sizebook.book.sphinx_claims import read_rows
-from sizebook.book.sphinx_nodes import find_root
-from sizebook.book.sphinx_registries import registry_table
 from sizebook.book.time_spent import TimeSpent, find_time_spent
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.environment import BuildEnvironment
 
-from sizebook.book.evidence_html import render_fold
-from sizebook.book.records import PublishedResult
-from sizebook.book.sphinx_nodes import (
+from sizebook.book.directives.evidence_html import render_fold
+from sizebook.book.directives.nodes import (
     bare_table,
     find_place,
     script_json,
     sizebook_markup,
     sizebook_table,
 )
+from sizebook.book.records import PublishedResult
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.calculator import STATISTICS, as_data, first_question
 from sizebook.stats.sizing import Demanded, SizingModel

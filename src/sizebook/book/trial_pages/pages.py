@@ -19,7 +19,7 @@ import yaml
 
 from sizebook.book.cited import Cited, treatment_words
 from sizebook.book.downloads import bundle_file, find_left_out
-from sizebook.book.trial_words import (
+from sizebook.book.trial_pages.words import (
     done_words,
     ending,
     host_words,
@@ -39,7 +39,7 @@ from sizebook.report.trial_gc import GROUP, draw_gc_logs
 from sizebook.report.trial_windows import show_requests
 from sizebook.store import Bundle, open_bundle
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parents[1] / "templates"
 _SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css", "styles/sphinx-book-theme.css",
            "sizebook.css", "trials.css")  # fmt: skip
 _RULES_DIRECTIVE = "{sbregistry} rules"

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from sizebook.book.cited import ProjectBundles
-from sizebook.book.evidence_html import Place, render_fold
+from sizebook.book.directives.evidence_html import Place, render_fold
 from sizebook.book.records import PublishedResult
 from sizebook.model.plain_text import escape_html as escape
 from sizebook.report.chart import MIME, render_svg

@@ -12,10 +12,10 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from sizebook.book.directives.claims import read_rows
+from sizebook.book.directives.nodes import make_chart
 from sizebook.book.ledger.counts_html import render_counts
 from sizebook.book.ledger.findings import find_findings
-from sizebook.book.sphinx_claims import read_rows
-from sizebook.book.sphinx_nodes import make_chart
 from sizebook.report.chart import prepare_chart
 from sizebook.report.verdict_chart import verdict_chart
 

@@ -20,11 +20,11 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 
 from sizebook.book.cited import ProjectBundles, find_cited
+from sizebook.book.directives.nodes import find_root, open_bundles
 from sizebook.book.downloads import write_downloads
 from sizebook.book.processes import own_processes
 from sizebook.book.site import list_pages
-from sizebook.book.sphinx_nodes import find_root, open_bundles
-from sizebook.book.trial_folder import Plan, plan_trial_pages
+from sizebook.book.trial_pages.folder import Plan, plan_trial_pages
 
 _WORTH_PROCESSES = 60
 """Trials whose pages take as long as a process takes to start."""

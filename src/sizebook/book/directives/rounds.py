@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 
-from sizebook.book.sphinx_registries import registry_table
+from sizebook.book.directives.registries import registry_table
 from sizebook.store import Project
 from sizebook.store.rounds import ROUND, PackRecord, Round, find_rounds
 

@@ -34,7 +34,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sizebook.book.cited import ProjectBundles
-from sizebook.book.evidence_html import render_fold
+from sizebook.book.directives.evidence_html import render_fold
+from sizebook.book.directives.nodes import find_place, find_root, sizebook_markup
 from sizebook.book.ledger.discoveries import DECIDED
 from sizebook.book.ledger.rows import LedgerRow, faults, in_question, read_ledger, stand_of
 from sizebook.book.ledger.standing import Standing, card_rows
@@ -42,7 +43,6 @@ from sizebook.book.ledger.table_html import ledger_anchor, render_ledger
 from sizebook.book.ledger.tables import ClaimTables, read_tables
 from sizebook.book.records import PublishedResult, read_records
 from sizebook.book.site import is_unmeasured, list_pages
-from sizebook.book.sphinx_nodes import find_place, find_root, sizebook_markup
 from sizebook.model.claim import OWN, ClaimOutcome
 from sizebook.model.errors import UserError
 from sizebook.report.claim_card import effect_words, render_card
