@@ -63,6 +63,10 @@ class GeneratorProcess:
                 self._drop_trials()
                 self._tell_read()
                 self._say("error", Failure.of(error))
+            except SystemExit as error:
+                self._drop_trials()
+                self._tell_read()
+                self._say("error", Failure.of(_left(error)))
             except Exception as error:
                 self._drop_trials()
                 self._tell_read()
@@ -144,6 +148,14 @@ def _misplaced(found: str, expected: str) -> TrialError:
         found=f"{found!r} on the generator's input",
         expected=expected,
         next_step="let sizebook.load.control talk to the generator",
+    )
+
+
+def _left(error: SystemExit) -> TrialError:
+    return TrialError(
+        found=f"an exit (sys.exit, code {error.code}) in the locustfile",
+        expected="a locustfile that lets the trial end",
+        next_step="remove the exit from it",
     )
 
 

@@ -23,6 +23,7 @@ import locust
 import numpy as np
 from gevent.hub import get_hub
 from locust.env import Environment
+from locust.runners import STATE_CLEANUP, STATE_STOPPED, STATE_STOPPING
 
 from sizebook.load.classes import (
     base_url,
@@ -39,7 +40,7 @@ from sizebook.load.clock import Clock
 from sizebook.load.course import TrialSchedule
 from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
-from sizebook.load.options import default_options
+from sizebook.load.options import chosen_classes, default_options
 from sizebook.load.protocol import (
     NO_LATER_NS,
     ROWS_FILE,
@@ -61,8 +62,15 @@ from sizebook.load.users import (
     present_place,
 )
 from sizebook.load.vitals import OnSecond, Vitals, cpu_seconds
-from sizebook.model.bundle import JOINED_LATE, GeneratorFacts
+from sizebook.model.bundle import (
+    EXIT_CODE,
+    JOINED_LATE,
+    SCRIPT_ERROR,
+    SCRIPT_ERRORS,
+    GeneratorFacts,
+)
 from sizebook.model.errors import LocustfileError, TrialError, UsageError
+from sizebook.model.load import ClosedLoop
 
 LEAST_LEAD_NS = 20_000_000
 LEAD_NS_PER_USER = 50_000
@@ -95,6 +103,7 @@ class TrialRun:
         self._stopped_early = False
         self._killed = 0
         self._environment: Any = None
+        self._script_error = ""
         self._guarding = contextlib.ExitStack()
         try:
             targets = {role: resolve(url) for role, url in order.targets.items()}
@@ -103,12 +112,19 @@ class TrialRun:
             fence = Fence([*targets.values(), *beside])
             fence.where = lambda: present_place(Path(order.locustfile).name)
             self._guarding.enter_context(fenced(fence))
-            classes = load_user_classes(Path(order.locustfile))
+            staged = isinstance(order.load.arrivals, ClosedLoop) and bool(
+                order.load.arrivals.stages
+            )
+            classes = load_user_classes(Path(order.locustfile), staged=staged)
             if fence.breach is not None:
                 raise fence.breach
             self.course = TrialSchedule(
                 order, targets=targets, clock=self._clock, sweep=self._sweep, fence=fence
             )
+            self._options = self._parse_options(classes)
+            if self._options is not None:
+                name = Path(order.locustfile).name
+                classes = chosen_classes(classes, self._options.user_classes, name)
             self._ours = [user for user in classes if issubclass(user, Scenario)]
             self._foreign = [user for user in classes if user not in self._ours]
             self._client = client_of(classes)
@@ -169,10 +185,19 @@ class TrialRun:
         self._environment.runner.quit()
         if course.failure is not None:
             raise course.failure
+        self._say_goodbye()
         if turns:
             loaded_ns = sum(turn.end_ns - turn.begin_ns for turn in turns)
             return self._done(vitals, over_ns, vitals.turns_cpu_s, loaded_ns)
         return self._done(vitals, over_ns, cpu_s, over_ns - course.start_ns)
+
+    def _say_goodbye(self) -> None:
+        """Fire what Locust's own command line fires at the end; an exit there ends nothing here."""
+        environment = self._environment
+        with contextlib.suppress(SystemExit):
+            environment.events.quitting.fire(environment=environment, reverse=True)
+        with contextlib.suppress(SystemExit):
+            environment.events.quit.fire(exit_code=environment.process_exit_code or 0)
 
     def close(self) -> None:
         """Release connections and timers; kill what still runs."""
@@ -200,6 +225,12 @@ class TrialRun:
                 found=f"{len(self._ours)} scenario classes in {name}",
                 expected="one scenario a file",
                 next_step="split the locustfile",
+            )
+        if self.course.stages is not None and any(issubclass(u, SharedBatch) for u in self._ours):
+            raise UsageError(
+                found=f"stages for {name}, whose users share one batch",
+                expected="users who are there throughout",
+                next_step="leave the stages out of the load profile",
             )
         if self.order.workers > 1 and any(issubclass(user, SharedBatch) for user in self._ours):
             raise UsageError(
@@ -230,7 +261,7 @@ class TrialRun:
             user_classes=classes,
             events=own_events() if self.order.turns is not None else locust.events,
             catch_exceptions=not self._ours,
-            parsed_options=self._options(),
+            parsed_options=self._options,
         )
         self._environment = environment
         environment.course = self.course
@@ -254,19 +285,23 @@ class TrialRun:
                 next_step="look at the user class's __init__ and on_start",
             ) from error
 
-    def _options(self) -> Any:
+    def _parse_options(self, classes: list[type[Any]]) -> Any:
         """Return what a plain locustfile may read of Locust's command line; None for our own."""
-        if self._ours:
+        if any(issubclass(user, Scenario) for user in classes):
             return None
         urls = list(self.order.targets.values())
         return default_options(
             Path(self.order.locustfile).name,
             host=urls[0] if len(urls) == 1 else None,
             users=len(self.course.users),
+            settings=self.order.load.settings,
         )
 
     def _note_script_error(self, user_instance: Any, exception: BaseException, **_: Any) -> None:
         self._script_errors += 1
+        if not self._script_error:
+            place = place_of(exception, Path(self.order.locustfile).name)
+            self._script_error = f"{type(exception).__name__} in {place}: {exception}"[:200]
         user = getattr(user_instance, "user", user_instance)
         if isinstance(user, Scenario):
             name = Path(self.order.locustfile).name
@@ -276,7 +311,29 @@ class TrialRun:
         course = self.course
         while course.failure is None and monotonic_ns() < course.end_ns:
             # Looks up now and then, because a failure or an early stop moves the end.
+            self._note_deserted()
             self._clock.sleep_until(min(course.end_ns, monotonic_ns() + 200_000_000))
+
+    def _note_deserted(self) -> None:
+        """Have the trial fail whose plain users are all gone before its end."""
+        course, runner = self.course, self._environment.runner
+        after_s = (monotonic_ns() - course.start_ns) / 1e9
+        is_ended = runner.state in (STATE_STOPPING, STATE_CLEANUP, STATE_STOPPED)
+        if self._ours or not course.users or self._stopped_early:
+            return
+        if not is_ended and (course.stages is not None or runner.user_count):
+            return
+        name = Path(self.order.locustfile).name
+        what = f"{name}, which ended the load" if is_ended else f"all users of {name} gone"
+        why = f"; {self._script_error}" if self._script_error else ""
+        error = TrialError(
+            found=f"{what} {after_s:.1f} s after its start, of {course.load.phases.planned_s:g} s"
+            + why,
+            expected="users who go on until the trial is over",
+            next_step=f"correct {name}: an exception in on_start, StopUser and runner.quit() end "
+            "users; or choose a shorter trial",
+        )
+        course.fail(error, name)
 
     def _drain(self, users: Any) -> None:
         """Let what is under way end, for ``drain_s`` at the longest; abort the rest."""
@@ -366,7 +423,9 @@ class TrialRun:
             notes={
                 "connections_opened": sum(client.connects for client in clients),
                 "requests_retried": sum(client.retries for client in clients),
-                "script_errors": self._script_errors,
+                SCRIPT_ERRORS: self._script_errors,
+                **({EXIT_CODE: code} if (code := self._environment.process_exit_code) else {}),
+                **({SCRIPT_ERROR: self._script_error} if self._script_error else {}),
                 **({JOINED_LATE: course.joined_late} if course.joins else {}),
                 "users_killed": self._killed,
                 "locust_requests": self._environment.stats.total.num_requests,
