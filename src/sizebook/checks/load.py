@@ -59,15 +59,16 @@ def errors(bundle: Bundle) -> Answer:
     limit = allowance.failed_share
     share = (number + raised) / (rows.height + raised)
     numbers = {"failed": float(number), "requests": float(rows.height), "share": share}
-    text = f"{number} of {rows.height} failed ({share:.2%}), {limit:.2%} allowed"
+    text = f"{number} of {rows.height} failed"
+    if raised:
+        numbers["raised"] = float(raised)
+        text += f" and {raised} exceptions of the locustfile, the first: {said.get(SCRIPT_ERROR)}"
+    text += f" ({share:.2%}), {limit:.2%} allowed"
     if expected:
         numbers["expected"] = float(counts.get(expected, 0))
         text += f"; {counts.get(expected, 0)} of the expected class {expected!r}"
     elif number:
         text += f"; mostly {max(failed, key=lambda name: failed[name])!r}"
-    if raised:
-        numbers["raised"] = float(raised)
-        text += f"; {raised} exceptions of the locustfile, the first: {said.get(SCRIPT_ERROR)}"
     return Answer(share <= limit, text, numbers)
 
 

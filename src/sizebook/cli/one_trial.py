@@ -109,7 +109,5 @@ def show_trial(bundle: Bundle, *, as_json: bool, more: dict[str, Any] | None = N
         say(f"{name}: {'–' if number is None else format(number, ',.3f')}")
     if bundle.record.execution.facts.get(ALONE) is False:
         say(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
-    if bundle.record.failure:
-        say(f"failed: {bundle.record.failure}")
     say(f"verdict: {judgement.verdict}")
     say(f"bundle: {bundle.path}")

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from sizebook.lab.inventories import choose_inventory
 from sizebook.lab.placement import place
 from sizebook.load.found import FoundLocustfile, LookOrder, look_into
@@ -20,6 +22,7 @@ from sizebook.model.load import ClosedLoop, LoadProfile, Phases
 from sizebook.model.records import Scalar
 from sizebook.model.trial import Allowance, TrialSpec
 from sizebook.model.urls import read_url
+from sizebook.stack.given import listening_pid, refusal
 from sizebook.store import Project, find_project
 from sizebook.store.named_paths import make_folder, writing
 
@@ -109,6 +112,7 @@ def plan_own_load(project: Project, load: OwnLoad) -> OwnTrial:
         )
     )
     url = _choose_host(load, found)
+    _need_answer(url)
     arrivals = _choose_users(load, found)
     placement = place()
     measured_s = load.seconds or SECONDS
@@ -168,6 +172,17 @@ def _choose_host(load: OwnLoad, found: FoundLocustfile) -> str:
     return url
 
 
+def _need_answer(url: str) -> None:
+    """Raise UsageError unless a server answers in HTTP at a URL, with whatever status."""
+    reason = refusal(url, "/", any_status=True)
+    if reason is not None:
+        raise UsageError(
+            found=f"no server at {url}: {reason}",
+            expected="a system that runs and answers in HTTP",
+            next_step="start it, or correct the URL",
+        )
+
+
 def _choose_users(load: OwnLoad, found: FoundLocustfile) -> ClosedLoop:
     """Return the users of a closed loop: as many as are asked for, or those of the file's shape."""
     shape, name = found.shape, load.locustfile.name
@@ -200,11 +215,6 @@ def _target(project: Project, url: str) -> Deployment:
 
 def seen_process(url: str) -> str:
     """Return in words which process of this machine serves a URL; empty if none can be seen."""
-    # Imported late: it asks the system for all connections.
-    import psutil  # noqa: PLC0415
-
-    from sizebook.stack.given import listening_pid  # noqa: PLC0415
-
     parts = read_url(url)
     pid = listening_pid(parts.port) if parts.is_own else None
     if pid is None:

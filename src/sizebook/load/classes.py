@@ -6,7 +6,7 @@ A foreign class, written for plain Locust, runs as it is: its tasks and its ``wa
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any, cast
@@ -42,8 +42,8 @@ def load_user_classes(path: Path, *, staged: bool = False) -> list[type[Any]]:
             found=f"LoadTestShape {type(shapes[0]).__name__} in {path.name}, which says how many "
             "users there are when",
             expected="users and arrivals from the load profile, which is recorded with the trial",
-            next_step=f"sizebook run --locustfile {path.name} takes the stages from the shape; in "
-            "a chapter state stages=... of ClosedLoop, or a staircase or ramp of arrivals",
+            next_step="sizebook run --locustfile takes stages of users from the shape; in a "
+            "chapter state stages=... of ClosedLoop, or a staircase or ramp of arrivals",
         )
     return classes
 
@@ -61,8 +61,8 @@ def load_whole(path: Path) -> tuple[list[type[Any]], list[Any]]:
         raise LocustfileError(
             found=f"no package {error.name}, which {place_of(error, path.name)} imports",
             expected="every module that a locustfile imports, beside it or installed",
-            next_step=f"{sys.executable} -m pip install the package that brings {error.name}, or "
-            f"put the module beside {path.name}",
+            next_step=f"install the package that brings {error.name} into the environment of "
+            f"sizebook, or put the module beside {path.name}",
         ) from error
     except SystemExit as error:
         raise LocustfileError(
@@ -186,15 +186,24 @@ class Gate:
         return {**super().context(), CONTEXT_KEY: self._sizebook_guest}  # type: ignore[misc]
 
 
-def _gate_pauses(owner: Any) -> None:
+def _gate_pauses(user: type[Any]) -> None:
     """Have TaskSets that pause by a ``wait_time`` of their own end their user's pass, too."""
-    for task in dict.fromkeys(owner.tasks):
-        if not (isinstance(task, type) and issubclass(task, TaskSet)):
-            continue
-        own = task.wait_time
+    for task_set in _task_sets(user):
+        own = task_set.wait_time
         if own is not TaskSet.wait_time and not hasattr(own, "sizebook_own"):
-            task.wait_time = _gated_pause(own)  # type: ignore[method-assign]
-        _gate_pauses(task)
+            task_set.wait_time = _gated_pause(own)
+
+
+def _task_sets(user: type[Any]) -> list[Any]:
+    """Return the TaskSets among a user's tasks and among theirs, each once."""
+    found: dict[Any, None] = {}
+    due: list[Any] = [user]
+    while due:
+        for task in due.pop().tasks:
+            if isinstance(task, type) and issubclass(task, TaskSet) and task not in found:
+                found[task] = None
+                due.append(task)
+    return list(found)
 
 
 def _gated_pause(own: Callable[[Any], float]) -> Any:
@@ -262,18 +271,16 @@ def pauses_of(classes: Sequence[type[Any]]) -> str:
     """Return how plain users pause between tasks by their own words; empty if they do not."""
     found: dict[str, None] = {}
     for user in classes:
-        found |= dict.fromkeys(_pauses(user, User.wait_time))
+        own = [_pause_of(user, User.wait_time)]
+        own += [_pause_of(task_set, TaskSet.wait_time) for task_set in _task_sets(user)]
+        found |= dict.fromkeys(filter(None, own))
     return ", ".join(found)
 
 
-def _pauses(owner: Any, default: Any) -> Iterator[str]:
-    """Give the pauses of a user class, or a TaskSet, and of the TaskSets among its tasks."""
+def _pause_of(owner: Any, default: Any) -> str:
+    """Return the pause of a user class or a TaskSet; empty where it is the default."""
     own = getattr(owner.wait_time, "sizebook_own", owner.wait_time)
-    if own is not default and (told := _told(own)):
-        yield told
-    for task in dict.fromkeys(owner.tasks):
-        if isinstance(task, type) and issubclass(task, TaskSet):
-            yield from _pauses(task, TaskSet.wait_time)
+    return "" if own is default else _told(own)
 
 
 def _told(wait_time: Any) -> str:

@@ -7,6 +7,9 @@ import locust  # isort: skip  (first: it patches the standard library for gevent
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from locust.user.task import filter_tasks_by_tags
 
 from sizebook.load.classes import client_of, load_whole, pauses_of
 from sizebook.load.fence import Fence, fenced
@@ -17,7 +20,7 @@ from sizebook.load.shape import follow
 from sizebook.load.target import resolve
 from sizebook.load.trialrun import quieten_locust
 from sizebook.load.users import Scenario, present_place
-from sizebook.model.errors import LocustfileError, UserError
+from sizebook.model.errors import LocustfileError, UsageError, UserError
 
 assert locust.__version__
 
@@ -38,6 +41,7 @@ def look(order: LookOrder) -> FoundLocustfile:
         if not is_scenario:
             options = default_options(path.name, host=None, users=1, settings=order.settings)
             classes = chosen_classes(classes, options.user_classes, path.name)
+            _filter(classes, options, path.name)
         if len(shapes) > 1:
             raise _several(shapes, path.name)
         shape = follow(shapes[0], path.name, order.within_s) if shapes else None
@@ -57,6 +61,27 @@ def look(order: LookOrder) -> FoundLocustfile:
         )
 
 
+def _filter(classes: list[Any], options: Any, name: str) -> None:
+    """Take out tasks by their tags, as Locust will. Raises UsageError if a class has none left."""
+    if not options.tags and not options.exclude_tags:
+        return
+    for user in classes:
+        tags = {one for task in user.tasks for one in getattr(task, "locust_tag_set", ())}
+        had_tasks = bool(user.tasks)
+        filter_tasks_by_tags(
+            user,
+            set(options.tags) if options.tags else None,
+            set(options.exclude_tags) if options.exclude_tags else None,
+        )
+        if had_tasks and not user.tasks:
+            raise UsageError(
+                found=f"no task of {user.__name__} in {name} with these tags",
+                expected=f"tags of its tasks: {', '.join(sorted(tags)) or 'it has none'}",
+                next_step="correct --tags or --exclude-tags, or name the classes that have them "
+                "with --user-class",
+            )
+
+
 def _too_early(breach: UserError) -> LocustfileError:
     return LocustfileError(
         found=f"{breach.found}, while it is imported and no target is named",
@@ -65,7 +90,7 @@ def _too_early(breach: UserError) -> LocustfileError:
     )
 
 
-def _several(shapes: list[object], name: str) -> LocustfileError:
+def _several(shapes: list[Any], name: str) -> LocustfileError:
     found = ", ".join(type(shape).__name__ for shape in shapes)
     return LocustfileError(
         found=f"several LoadTestShapes in {name}: {found}",

@@ -23,7 +23,6 @@ import locust
 import numpy as np
 from gevent.hub import get_hub
 from locust.env import Environment
-from locust.runners import STATE_CLEANUP, STATE_STOPPED, STATE_STOPPING
 
 from sizebook.load.classes import (
     base_url,
@@ -40,7 +39,7 @@ from sizebook.load.clock import Clock
 from sizebook.load.course import TrialSchedule
 from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
-from sizebook.load.options import chosen_classes, default_options
+from sizebook.load.plain import PlainFile, say_goodbye
 from sizebook.load.protocol import (
     NO_LATER_NS,
     ROWS_FILE,
@@ -62,15 +61,8 @@ from sizebook.load.users import (
     present_place,
 )
 from sizebook.load.vitals import OnSecond, Vitals, cpu_seconds
-from sizebook.model.bundle import (
-    EXIT_CODE,
-    JOINED_LATE,
-    SCRIPT_ERROR,
-    SCRIPT_ERRORS,
-    GeneratorFacts,
-)
+from sizebook.model.bundle import JOINED_LATE, GeneratorFacts
 from sizebook.model.errors import LocustfileError, TrialError, UsageError
-from sizebook.model.load import ClosedLoop
 
 LEAST_LEAD_NS = 20_000_000
 LEAD_NS_PER_USER = 50_000
@@ -99,11 +91,10 @@ class TrialRun:
         self._clock = Clock()
         self._sweep = TimeoutSweep(order.load.request_timeout_s)
         self._recorder = Recorder()
-        self._script_errors = 0
+        self._plain = PlainFile(order)
         self._stopped_early = False
         self._killed = 0
         self._environment: Any = None
-        self._script_error = ""
         self._guarding = contextlib.ExitStack()
         try:
             targets = {role: resolve(url) for role, url in order.targets.items()}
@@ -112,19 +103,14 @@ class TrialRun:
             fence = Fence([*targets.values(), *beside])
             fence.where = lambda: present_place(Path(order.locustfile).name)
             self._guarding.enter_context(fenced(fence))
-            staged = isinstance(order.load.arrivals, ClosedLoop) and bool(
-                order.load.arrivals.stages
-            )
+            staged = bool(getattr(order.load.arrivals, "stages", ()))
             classes = load_user_classes(Path(order.locustfile), staged=staged)
             if fence.breach is not None:
                 raise fence.breach
             self.course = TrialSchedule(
                 order, targets=targets, clock=self._clock, sweep=self._sweep, fence=fence
             )
-            self._options = self._parse_options(classes)
-            if self._options is not None:
-                name = Path(order.locustfile).name
-                classes = chosen_classes(classes, self._options.user_classes, name)
+            classes = self._plain.choose(classes)
             self._ours = [user for user in classes if issubclass(user, Scenario)]
             self._foreign = [user for user in classes if user not in self._ours]
             self._client = client_of(classes)
@@ -185,19 +171,11 @@ class TrialRun:
         self._environment.runner.quit()
         if course.failure is not None:
             raise course.failure
-        self._say_goodbye()
+        say_goodbye(self._environment)
         if turns:
             loaded_ns = sum(turn.end_ns - turn.begin_ns for turn in turns)
             return self._done(vitals, over_ns, vitals.turns_cpu_s, loaded_ns)
         return self._done(vitals, over_ns, cpu_s, over_ns - course.start_ns)
-
-    def _say_goodbye(self) -> None:
-        """Fire what Locust's own command line fires at the end; an exit there ends nothing here."""
-        environment = self._environment
-        with contextlib.suppress(SystemExit):
-            environment.events.quitting.fire(environment=environment, reverse=True)
-        with contextlib.suppress(SystemExit):
-            environment.events.quit.fire(exit_code=environment.process_exit_code or 0)
 
     def close(self) -> None:
         """Release connections and timers; kill what still runs."""
@@ -226,17 +204,14 @@ class TrialRun:
                 expected="one scenario a file",
                 next_step="split the locustfile",
             )
-        if self.course.stages is not None and any(issubclass(u, SharedBatch) for u in self._ours):
+        shared = any(issubclass(user, SharedBatch) for user in self._ours)
+        if shared and (self.order.workers > 1 or self.course.stages is not None):
+            what = "stages" if self.course.stages is not None else f"{self.order.workers} workers"
             raise UsageError(
-                found=f"stages for {name}, whose users share one batch",
-                expected="users who are there throughout",
-                next_step="leave the stages out of the load profile",
-            )
-        if self.order.workers > 1 and any(issubclass(user, SharedBatch) for user in self._ours):
-            raise UsageError(
-                found=f"{self.order.workers} workers for {name}, whose users share one batch",
-                expected="one worker: processes cannot take items from the same batch",
-                next_step="set the load profile's workers to 1",
+                found=f"{what} for {name}, whose users share one batch",
+                expected="one worker, whose users are there throughout: processes cannot take "
+                "items from the same batch",
+                next_step="set the load profile's workers to 1, and leave stages out",
             )
         for scenario in self._ours:
             refuse_unknown_groups(scenario, load.arrivals, name)
@@ -261,7 +236,7 @@ class TrialRun:
             user_classes=classes,
             events=own_events() if self.order.turns is not None else locust.events,
             catch_exceptions=not self._ours,
-            parsed_options=self._options,
+            parsed_options=self._plain.options,
         )
         self._environment = environment
         environment.course = self.course
@@ -285,23 +260,8 @@ class TrialRun:
                 next_step="look at the user class's __init__ and on_start",
             ) from error
 
-    def _parse_options(self, classes: list[type[Any]]) -> Any:
-        """Return what a plain locustfile may read of Locust's command line; None for our own."""
-        if any(issubclass(user, Scenario) for user in classes):
-            return None
-        urls = list(self.order.targets.values())
-        return default_options(
-            Path(self.order.locustfile).name,
-            host=urls[0] if len(urls) == 1 else None,
-            users=len(self.course.users),
-            settings=self.order.load.settings,
-        )
-
     def _note_script_error(self, user_instance: Any, exception: BaseException, **_: Any) -> None:
-        self._script_errors += 1
-        if not self._script_error:
-            place = place_of(exception, Path(self.order.locustfile).name)
-            self._script_error = f"{type(exception).__name__} in {place}: {exception}"[:200]
+        self._plain.note(exception)
         user = getattr(user_instance, "user", user_instance)
         if isinstance(user, Scenario):
             name = Path(self.order.locustfile).name
@@ -311,29 +271,9 @@ class TrialRun:
         course = self.course
         while course.failure is None and monotonic_ns() < course.end_ns:
             # Looks up now and then, because a failure or an early stop moves the end.
-            self._note_deserted()
+            if not self._ours and not self._stopped_early:
+                self._plain.look_for_users(course, self._environment.runner)
             self._clock.sleep_until(min(course.end_ns, monotonic_ns() + 200_000_000))
-
-    def _note_deserted(self) -> None:
-        """Have the trial fail whose plain users are all gone before its end."""
-        course, runner = self.course, self._environment.runner
-        after_s = (monotonic_ns() - course.start_ns) / 1e9
-        is_ended = runner.state in (STATE_STOPPING, STATE_CLEANUP, STATE_STOPPED)
-        if self._ours or not course.users or self._stopped_early:
-            return
-        if not is_ended and (course.stages is not None or runner.user_count):
-            return
-        name = Path(self.order.locustfile).name
-        what = f"{name}, which ended the load" if is_ended else f"all users of {name} gone"
-        why = f"; {self._script_error}" if self._script_error else ""
-        error = TrialError(
-            found=f"{what} {after_s:.1f} s after its start, of {course.load.phases.planned_s:g} s"
-            + why,
-            expected="users who go on until the trial is over",
-            next_step=f"correct {name}: an exception in on_start, StopUser and runner.quit() end "
-            "users; or choose a shorter trial",
-        )
-        course.fail(error, name)
 
     def _drain(self, users: Any) -> None:
         """Let what is under way end, for ``drain_s`` at the longest; abort the rest."""
@@ -423,9 +363,7 @@ class TrialRun:
             notes={
                 "connections_opened": sum(client.connects for client in clients),
                 "requests_retried": sum(client.retries for client in clients),
-                SCRIPT_ERRORS: self._script_errors,
-                **({EXIT_CODE: code} if (code := self._environment.process_exit_code) else {}),
-                **({SCRIPT_ERROR: self._script_error} if self._script_error else {}),
+                **self._plain.notes(self._environment),
                 **({JOINED_LATE: course.joined_late} if course.joins else {}),
                 "users_killed": self._killed,
                 "locust_requests": self._environment.stats.total.num_requests,

@@ -123,12 +123,14 @@ def listening_pid(port: int, address: str = "") -> int | None:
     return None
 
 
-def refusal(url: str, path: str) -> str | None:
+def refusal(url: str, path: str, *, any_status: bool = False) -> str | None:
     """Return why there is no good answer at a path of a URL, in words; None if there is.
+
+    With ``any_status`` each answer in HTTP is a good one.
 
     Raises UsageError for what is no URL.
     """
-    return _ask(url, path)[1]
+    return _ask(url, path, any_status=any_status)[1]
 
 
 def _ask(url: str, path: str, *, any_status: bool = False) -> tuple[str, str | None]:
