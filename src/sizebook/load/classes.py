@@ -22,6 +22,7 @@ from locust.util.load_locustfile import load_locustfile
 from sizebook.load.answer import Exchange
 from sizebook.load.clients import guard_client
 from sizebook.load.course import TrialSchedule
+from sizebook.load.plain import left_by_exit
 from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
 from sizebook.load.schedule import ThinkTimes
@@ -148,6 +149,13 @@ class Gate:
         running = super().start(group)  # type: ignore[misc]
         own_greenlet(running, self._sizebook_guest)
         return running
+
+    def run(self) -> None:
+        try:
+            super().run()  # type: ignore[misc]
+        except SystemExit as error:  # would end this process
+            name = self._sizebook_course.load.locustfile
+            self._sizebook_course.fail(left_by_exit(error, place_of(error, name)), name)
 
     def on_start(self) -> None:
         course, number = self._sizebook_course, self._sizebook_guest.number

@@ -21,6 +21,7 @@ from gevent.fileobject import FileObjectPosix
 from gevent.queue import Queue
 
 from sizebook.load.data_files import FileWatch
+from sizebook.load.plain import left_by_exit
 from sizebook.load.protocol import (
     Failure,
     Go,
@@ -66,7 +67,7 @@ class GeneratorProcess:
             except SystemExit as error:
                 self._drop_trials()
                 self._tell_read()
-                self._say("error", Failure.of(_left(error)))
+                self._say("error", Failure.of(left_by_exit(error, "the locustfile")))
             except Exception as error:
                 self._drop_trials()
                 self._tell_read()
@@ -148,14 +149,6 @@ def _misplaced(found: str, expected: str) -> TrialError:
         found=f"{found!r} on the generator's input",
         expected=expected,
         next_step="let sizebook.load.control talk to the generator",
-    )
-
-
-def _left(error: SystemExit) -> TrialError:
-    return TrialError(
-        found=f"an exit (sys.exit, code {error.code}) in the locustfile",
-        expected="a locustfile that lets the trial end",
-        next_step="remove the exit from it",
     )
 
 

@@ -79,6 +79,15 @@ class PlainFile:
         course.fail(error, self.name)
 
 
+def left_by_exit(error: SystemExit, place: str) -> TrialError:
+    """Return what to tell of a ``sys.exit()`` in a locustfile."""
+    return TrialError(
+        found=f"an exit (sys.exit, code {error.code}) in {place}",
+        expected="a locustfile that lets the trial end",
+        next_step="remove the exit from it",
+    )
+
+
 def say_goodbye(environment: Any) -> None:
     """Fire what Locust's own command line fires at its end; an exit there ends nothing here."""
     with contextlib.suppress(SystemExit):
