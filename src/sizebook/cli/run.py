@@ -134,7 +134,8 @@ def run(
             seed=1 if seed is None else seed,
             settings=settings,
         )
-        measure_own(load, out, as_json=as_json)
+        with shown_live(web, web_port):
+            measure_own(load, out, as_json=as_json)
         return
     refuse_together(own, without=False)
     from sizebook.book.notebooks import run_chapter
