@@ -90,6 +90,7 @@ OF: dict[str, tuple[str, ...]] = {
     "book/test_reproductions.py": ("site",),
     "book/test_hostile.py": ("browser", "site"),
     "book/test_rounds.py": ("site",),
+    "cli/test_own_locustfile.py": ("measure",),
     "gclog/test_live.py": ("jvm",),
     "hosts/test_cgroups.py": ("root",),
     "hosts/test_contract.py": ("root",),

@@ -498,6 +498,8 @@ FAILING: dict[str, list[tuple[dict[str, Any], str]]] = {
     "SB301-errors": [
         ({"rows": with_errors(1)}, "failed"),
         ({"rows": with_errors(1), "allowance": Allowance(expected_error="status")}, "failed"),
+        ({"execution_facts": {"script_errors": 3, "script_error": "KeyError in x.py"}}, "failed"),
+        ({"rows": made.closed_rows().clear(), "execution_facts": {"script_errors": 3}}, "failed"),
     ],
     "SB302-offered": [
         (opened(facts={"dropped": 3, "issued": 1203}), "noisy"),

@@ -45,7 +45,7 @@ OPEN = OpenArrivals(kind="constant", rate_per_s=10)
     ("text", "more", "message"),
     [
         ("x = 1/0", {}, "ZeroDivisionError while loading broken.py, line 1"),
-        ("import no_such_module", {}, "ModuleNotFoundError"),
+        ("import no_such_module", {}, "no package no_such_module, which broken.py, line 1"),
         ("x = 1", {}, "no user class"),
         (PAGE, {"settings": {"size": 1}}, "setting 'size'"),
         (PAGE + PAGE.replace("Reader", "Other"), {}, "2 scenario classes"),
@@ -58,7 +58,7 @@ OPEN = OpenArrivals(kind="constant", rate_per_s=10)
         ),
         (USER + "    def __init__(self, e): raise KeyError(1)\n", {}, "users spawned"),
         (PLAIN, {"arrivals": OPEN}, "pace themselves"),
-        (PLAIN, {"settings": {"a": 1}}, "found settings for broken.py"),
+        (PLAIN, {"settings": {"a": 1}}, "found setting 'a' for broken.py"),
         (
             PLAIN + "    wait_time = between(1, 2.5)\n",
             {"arrivals": ClosedLoop(users=2, think_s=3)},

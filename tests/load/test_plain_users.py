@@ -10,18 +10,19 @@ import pytest
 from until import LONG_S, run_until
 
 from sizebook.load.schedule import ThinkTimes
-from sizebook.model.errors import LocustfileError
-from sizebook.model.load import ClosedLoop, LoadProfile, Phases
+from sizebook.load.stages import StagedUsers
+from sizebook.model.errors import LocustfileError, TrialError, UsageError
+from sizebook.model.load import ClosedLoop, LoadProfile, Phases, UserStage
 
 
 @pytest.fixture
 def run(generator, locustfiles, tmp_path, server):
-    def carry_out(text, arrivals=None, enough=None, **more):
+    def carry_out(text, arrivals=None, enough=None, measured_s=0.5, **more):
         (locustfiles / "plain.py").write_text(text)
         load = LoadProfile(
             locustfile="plain.py",
             arrivals=arrivals or ClosedLoop(users=2),
-            phases=Phases(warmup_s=0.1, measured_s=LONG_S if enough else 0.5, drain_s=1.0),
+            phases=Phases(warmup_s=0.1, measured_s=LONG_S if enough else measured_s, drain_s=1.0),
             **more,
         )
         generator.prepare(load, {"app": server.url}, tmp_path)
@@ -212,6 +213,80 @@ def test_an_argument_that_must_be_given_is_refused(run):
     assert "arguments of plain.py that cannot be left out" in refused.value.found
     assert "--page" in refused.value.found
     assert set(run(OPTIONS.format(default="default=7")).requests["name"]) == {"7 3 None"}
+
+
+def test_settings_give_arguments_tags_and_classes(run):
+    """Those of the load profile; they are recorded with the trial."""
+    text = OPTIONS.format(default="default='start'")
+    collected = run(text, settings={"page": "x", "depth": 7})
+    assert set(collected.requests["name"]) == {"x 7 None"}
+    with pytest.raises(UsageError, match="invalid int value: 'deep'"):
+        run(text, settings={"depth": "deep"})
+    text += "\nclass Other(Reader):\n    pass\n"
+    collected = run(text, settings={"user_classes": "Other"})
+    assert collected.facts.completed > 0
+    with pytest.raises(UsageError, match="user class 'Nobody'"):
+        run(text, settings={"user_classes": "Nobody"})
+
+
+ENDING = """
+from locust import HttpUser, constant, task
+from locust.exception import StopUser
+
+class Ending(HttpUser):
+    wait_time = constant(0.05)
+    {more}
+
+    @task
+    def go(self):
+        self.client.get("/")
+        {what}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "what", "told"),
+    [
+        ("", "self.environment.runner.quit()", "plain.py, which ended the load"),
+        ("", "raise StopUser", "all users of plain.py gone"),
+        ("def on_start(self): {}['x']", "pass", "KeyError in plain.py, line 7: 'x'"),
+        ("", "import sys; sys.exit(3)", "exit (sys.exit, code 3) in plain.py, line 12"),
+    ],
+)
+def test_a_locustfile_that_ends_its_load_fails_by_name(run, more, what, told):
+    """It would otherwise be a load that nobody asked for, measured until the end."""
+    with pytest.raises(TrialError) as failed:
+        run(ENDING.format(more=more, what=what), enough=lambda: False)
+    assert told in failed.value.found
+    collected = run(PAUSING.format(base="FastHttpUser", wait=""))  # the next trial is served
+    assert collected.facts.completed > 0
+
+
+def test_exceptions_end_a_task_and_no_user(run):
+    """They are counted, and the first is kept with its place; users go on."""
+    collected = run(ENDING.format(more="", what="{}['token']"))
+    assert collected.notes["script_errors"] == collected.requests.height > 4
+    assert collected.notes["script_error"] == "KeyError in plain.py, line 12: 'token'"
+
+
+def test_users_of_stages_come_and_go(run):
+    """At their times, by their numbers; who goes ends its pass before."""
+    stages = tuple(
+        UserStage(length_s=0.5, begin_users=users, end_users=users) for users in (1, 3, 0, 2)
+    )
+    load = ClosedLoop(users=3, stages=stages)
+    collected = run(PAUSING.format(base="HttpUser", wait="wait_time = constant(0.01)"), load,
+                    measured_s=2.0)  # fmt: skip
+    start_ns = collected.phases[0].begin_ns
+    staged = StagedUsers(0.1, stages)
+    for user in range(3):
+        starts = collected.requests.filter(pl.col("user") == user)["start_ns"] - start_ns
+        stays = staged.stays(user)
+        assert starts.len() > 0
+        outside = [not any(a <= at < b for a, b in stays) for at in starts]
+        assert sum(outside) <= len(stays)
+        assert starts.min() >= stays[0][0]
+    assert collected.facts.failed == collected.notes["script_errors"] == 0
 
 
 def test_variables_of_the_environment_are_no_arguments(monkeypatch):

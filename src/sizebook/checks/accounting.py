@@ -376,7 +376,7 @@ def _users_due(arrivals: Arrivals, length_s: float) -> int | None:
     """Return how many users have a request under way in so many seconds; None: not known."""
     if isinstance(arrivals, PacedUsers):
         return sum(group.users for group in arrivals.groups if group.period_s <= length_s)
-    if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+    if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0 and not arrivals.stages:
         return arrivals.users
     return None
 

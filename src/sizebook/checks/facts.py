@@ -57,12 +57,21 @@ def refuse_change(bundle: Bundle) -> None:
     Then there is no level that all of it could keep. What is set as the phase begins is no change.
     """
     trial = bundle.record.trial
+    refuse_coming_users(trial)
     rates = {rate for piece in _measured_pieces(trial) for rate in piece}
     if len(rates) > 1:
         raise DoesNotApply(f"arrivals change on purpose, from {min(rates):g} to {max(rates):g}/s")
     resized = [one for one in trial.planned() if one.action == "resize" and one.at_s > 0]
     if resized:
         raise DoesNotApply(f"{resized[0].node}'s host is resized while requests count")
+
+
+def refuse_coming_users(trial: TrialSpec) -> None:
+    """Raise DoesNotApply if users of a closed loop come and go within the measured phase."""
+    arrivals = trial.load.arrivals
+    if isinstance(arrivals, ClosedLoop) and arrivals.varies and trial.purpose == "measured":
+        fewest, most = arrivals.counts
+        raise DoesNotApply(f"users come and go on purpose, {fewest:g} to {most:g} at a time")
 
 
 def _measured_pieces(trial: TrialSpec) -> Iterator[tuple[float, float]]:

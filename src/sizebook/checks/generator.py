@@ -14,6 +14,7 @@ from sizebook.checks.facts import (
     measured_mark,
     measured_requests,
     ordered,
+    refuse_coming_users,
     undisturbed,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
@@ -167,6 +168,7 @@ def own_time(bundle: Bundle) -> Answer:
     arrivals = bundle.record.trial.load.arrivals
     if not isinstance(arrivals, ClosedLoop):
         raise DoesNotApply(f"arrivals are {arrivals.kind}")
+    refuse_coming_users(bundle.record.trial)
     if arrivals.think_s > 0:
         raise DoesNotApply(f"users think for {arrivals.think_s:g} s between requests")
     rows = measured_requests(bundle)

@@ -13,10 +13,11 @@ from sizebook.checks.facts import (
     measured_mark,
     measured_requests,
     passes_of,
+    refuse_coming_users,
     refuse_passes,
 )
 from sizebook.checks.rules import Answer, DoesNotApply, rule
-from sizebook.model.bundle import JOINED_LATE
+from sizebook.model.bundle import JOINED_LATE, SCRIPT_ERROR, SCRIPT_ERRORS
 from sizebook.model.load import ClosedLoop, PacedUsers, Scheduled
 from sizebook.model.verdict import Verdict
 from sizebook.stats.arrivals import unstarted
@@ -41,19 +42,28 @@ _SIGMAS = 4
     verdict="failed",
     meaning="Failed requests of the measured phase over all of them, against `failed_share`; the "
     "error class that the treatment provokes on purpose does not count. Errors are often faster "
-    "than answers and flatter every figure.",
+    "than answers and flatter every figure. An exception that ends a task of a plain locustfile is "
+    "one more that failed: what the task would have asked for next was never sent.",
     remedy="See `error` in requests.parquet and the logs; lower the load or raise the allowance.",
 )
 def errors(bundle: Bundle) -> Answer:
     """Judge the share of failed requests."""
-    rows, allowance = measured_requests(bundle), bundle.record.trial.allowance
+    allowance, said = bundle.record.trial.allowance, bundle.record.execution.facts
+    raised = said.get(SCRIPT_ERRORS)
+    raised = raised if isinstance(raised, int) else 0
+    rows = bundle.columns.only("phase", "measured") if raised else measured_requests(bundle)
     counts = dict(zip(rows.words("error"), tally(rows.codes("error")).tolist(), strict=False))
     expected = allowance.expected_error
     failed = {name: number for name, number in counts.items() if name not in ("", expected)}
     number = sum(failed.values())
-    share, limit = number / rows.height, allowance.failed_share
+    limit = allowance.failed_share
+    share = (number + raised) / (rows.height + raised)
     numbers = {"failed": float(number), "requests": float(rows.height), "share": share}
-    text = f"{number} of {rows.height} failed ({share:.2%}), {limit:.2%} allowed"
+    text = f"{number} of {rows.height} failed"
+    if raised:
+        numbers["raised"] = float(raised)
+        text += f" and {raised} exceptions of the locustfile, the first: {said.get(SCRIPT_ERROR)}"
+    text += f" ({share:.2%}), {limit:.2%} allowed"
     if expected:
         numbers["expected"] = float(counts.get(expected, 0))
         text += f"; {counts.get(expected, 0)} of the expected class {expected!r}"
@@ -197,6 +207,7 @@ def think(bundle: Bundle) -> Answer:
     arrivals = bundle.record.trial.load.arrivals
     if not isinstance(arrivals, ClosedLoop) or not (arrivals.think_random and arrivals.think_s):
         raise DoesNotApply("users have no random think time")
+    refuse_coming_users(bundle.record.trial)
     mark, rows = measured_mark(bundle), bundle.columns
     if shares_passes(rows):
         raise DoesNotApply("users work on one pass together and wait for each other")

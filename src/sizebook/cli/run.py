@@ -14,6 +14,7 @@ import typer
 from sizebook.cli.inventories import INVENTORY, use_inventory
 from sizebook.cli.live import WEB, WEB_PORT, shown_live
 from sizebook.cli.output import say
+from sizebook.cli.own_locustfile import list_settings, measure_own, refuse_together
 from sizebook.model.plain_text import show_plainly
 from sizebook.store import find_project
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from sizebook.book.notebooks import ProgressLine, RunOutcome
 
 
+_OWN = "With --locustfile: "
+"""How the help of an option begins that chapters do not have."""
 _BESIDE = 3
 """Chapters taken as published at a time; two or three in all have to be executed for that."""
 
@@ -31,13 +34,53 @@ def run(
     chapter: list[str] = typer.Argument(None, help="Ids of chapters; without one, all."),
     profile: str = typer.Option("quick", help="smoke, quick or full."),
     source: str = typer.Option("measure", help="measure, published, or a folder of bundles."),
-    param: list[str] = typer.Option([], "--param", "-p", help="name=value, may be repeated."),
+    param: list[str] = typer.Option(
+        [],
+        "--param",
+        "-p",
+        help="name=value, may be repeated; a locustfile's arguments, too.",
+    ),
     force: bool = typer.Option(
         False, help="Execute notebooks, and try what failed, even if nothing changed."
     ),
     inventory: Path = INVENTORY,
     web: bool = WEB,
     web_port: int = WEB_PORT,
+    locustfile: Path | None = typer.Option(
+        None, "--locustfile", "-f", help="Measure this locustfile at once, without a chapter."
+    ),
+    host: str = typer.Option(
+        None, "--host", "-H", help=f"{_OWN}base URL of the running system; else the class's host."
+    ),
+    users: int = typer.Option(None, "--users", "-u", min=1, help=f"{_OWN}users (10)."),
+    seconds: float = typer.Option(
+        None, "--seconds", "-t", min=1.0, help=f"{_OWN}measured phase in seconds (30)."
+    ),
+    warmup: float = typer.Option(None, min=0.0, help=f"{_OWN}warm-up in seconds (5)."),
+    ramp: float = typer.Option(
+        None, min=0.0, help=f"{_OWN}seconds before it, over which users join one by one (0)."
+    ),
+    think: float = typer.Option(
+        None, min=0.0, help=f"{_OWN}mean pause of users without a wait_time, in seconds (0)."
+    ),
+    tags: str = typer.Option(None, "--tags", "-T", help=f"{_OWN}only tasks with these, by commas."),
+    exclude_tags: str = typer.Option(
+        None, "--exclude-tags", "-E", help=f"{_OWN}no tasks with these, by commas."
+    ),
+    user_class: list[str] = typer.Option(
+        [], "--user-class", help=f"{_OWN}only this class; may be repeated."
+    ),
+    failed_share: float = typer.Option(
+        None, min=0.0, max=1.0, help=f"{_OWN}share of requests that may fail (0)."
+    ),
+    workers: int = typer.Option(
+        None, min=1, help=f"{_OWN}generator processes that share the users (1)."
+    ),
+    seed: int = typer.Option(None, help=f"{_OWN}seed of the pauses that --think asks for (1)."),
+    out: Path = typer.Option(
+        None, help=f"{_OWN}folder for the bundle (data/runs/trial, else ./sizebook-runs)."
+    ),
+    as_json: bool = typer.Option(False, "--json", help=f"{_OWN}print JSON for another program."),
 ) -> None:
     """Measure chapters and execute their notebooks into pages of the book.
 
@@ -45,7 +88,56 @@ def run(
     What failed is tried again, three times in all; --force tries it once more. Exit code 0 if every
     chapter ran, else 1: so it is where every trial of a chapter failed, or where no chapter asked
     for was published.
+
+    With --locustfile, an ordinary Locust file is measured as it is, in one trial: no chapter, no
+    project. It prints requests, findings, verdict and bundle. Exit code 0 if the trial completed
+    (look at its verdict), 1 if it failed, 130 after Ctrl-C, which keeps what was measured.
     """
+    own = {
+        "--host": host,
+        "--users": users,
+        "--seconds": seconds,
+        "--warmup": warmup is not None,
+        "--ramp": ramp is not None,
+        "--think": think is not None,
+        "--tags": tags,
+        "--exclude-tags": exclude_tags,
+        "--user-class": user_class,
+        "--failed-share": failed_share is not None,
+        "--workers": workers,
+        "--seed": seed is not None,
+        "--out": out,
+        "--json": as_json,
+    }
+    if locustfile is not None:
+        chapters = {
+            "chapters": chapter,
+            "--profile": profile != "quick",
+            "--source": source != "measure",
+            "--force": force,
+            "--inventory": inventory,
+        }
+        refuse_together(chapters, without=True)
+        from sizebook.lab.own_load import OwnLoad
+
+        settings = list_settings(param, tags, exclude_tags, user_class)
+        load = OwnLoad(
+            locustfile=locustfile,
+            host=host or "",
+            users=users,
+            seconds=seconds,
+            warm_up_s=warmup,
+            ramp_s=ramp,
+            think_s=think,
+            failed_share=failed_share or 0.0,
+            workers=workers or 1,
+            seed=1 if seed is None else seed,
+            settings=settings,
+        )
+        with shown_live(web, web_port):
+            measure_own(load, out, as_json=as_json)
+        return
+    refuse_together(own, without=False)
     from sizebook.book.notebooks import run_chapter
     from sizebook.book.published.choosing import measures
     from sizebook.book.published.pages import SOURCE, bring_page

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from sizebook.cli.inventories import INVENTORY, use_inventory
-from sizebook.cli.output import print_json, print_table, say
+from sizebook.cli.one_trial import carry_out, checked_options, finish, show_trial
 from sizebook.model.errors import UsageError
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
     from sizebook.model.records import Scalar
-    from sizebook.store import Bundle
 
 
 def trial(
@@ -58,15 +57,10 @@ def trial(
 
     Exit code 0 if it completed (look at its verdict), 1 if it failed.
     """
-    from pydantic import ValidationError
-
     from sizebook.cli.arrivals import choose_arrivals, parse_groups, parse_steps
-    from sizebook.lab import app_stack, place, planning
-    from sizebook.lab.bench import opened_bench
+    from sizebook.lab import app_stack, place
     from sizebook.lab.inventories import placed_trial
     from sizebook.lab.measurement_cache import present_fingerprints
-    from sizebook.lab.progress import Progress
-    from sizebook.model.faults import wanted
     from sizebook.model.load import LoadProfile, Phases
     from sizebook.model.trial import Allowance, TrialSpec
     from sizebook.store.named_paths import make_folder
@@ -74,7 +68,7 @@ def trial(
     chosen = use_inventory(inventory, shown=not as_json)
     project = find_project()
     placement = place()
-    try:
+    with checked_options("trial"):
         steps, groups = parse_steps(step), parse_groups(pace)
         measured = measured or sum(one.length_s for one in steps) or 5.0
         spec = TrialSpec(
@@ -100,71 +94,16 @@ def trial(
             allowance=Allowance(),
             probe_interval_s=probe_every,
         )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(
-            # A rule over several fields names none, and its input is the whole record.
-            found=f"{first['input']!r} for {first['loc'][-1]}" if first["loc"] else "these options",
-            expected=wanted(first),
-            next_step="see 'sizebook trial --help'",
-        ) from error
     if chosen is not None:
         deployment, load = placed_trial(chosen, spec.deployment, spec.load)
         spec = spec.model_copy(update={"deployment": deployment, "load": load})
     present_fingerprints(project, spec)  # names a load profile that is not there
-    opening = planning.conditioning((spec,), conditioning)
-    session = planning.Session("by hand", 0, opening, (spec,))
     if out is not None:
         make_folder(out, "name another folder with --out")
-    with opened_bench(project, "one trial by hand") as bench:
-        progress = Progress("trial", 1, session.planned_s())
-        bundle = bench.run(session, out or project.runs / "trial", progress)[-1]
-    _show(bundle, as_json)
-    raise typer.Exit(0 if bundle.record.outcome == "completed" else 1)
-
-
-def _show(bundle: Bundle, as_json: bool) -> None:
-    from sizebook.checks import judge
-    from sizebook.report import measures
-    from sizebook.store.lock import ALONE, NOT_ALONE
-
-    judgement = judge(bundle)
-    done = bundle.record.outcome == "completed"
-    numbers = {
-        "throughput_per_s": measures.throughput_per_s(bundle),
-        "latency_p50_ms": measures.latency_ms(0.5)(bundle),
-        "latency_p99_ms": measures.latency_ms(0.99)(bundle),
-        "total_time_s": measures.total_time_s(bundle),
-        "failed_share": measures.failed_share(bundle),
-    } if done else {}  # fmt: skip
-    if as_json:
-        print_json(
-            {
-                "bundle": str(bundle.path),
-                "outcome": bundle.record.outcome,
-                "failure": bundle.record.failure,
-                "verdict": judgement.verdict,
-                "findings": [vars(finding) for finding in judgement.findings],
-                **numbers,
-            }
-        )
-        return
-    print_table(
-        [
-            {
-                "rule": finding.rule,
-                "": {True: "ok", False: finding.verdict, None: "n/a"}[finding.passed],
-                "found": finding.message,
-            }
-            for finding in judgement.findings
-        ]
-    )
-    for name, number in numbers.items():
-        say(f"{name}: {'–' if number is None else format(number, ',.3f')}")
-    if bundle.record.execution.facts.get(ALONE) is False:
-        say(f"measured beside other measurements ({NOT_ALONE} is set): shows no speed")
-    say(f"verdict: {judgement.verdict}")
-    say(f"bundle: {bundle.path}")
+    folder = out or project.runs / "trial"
+    bundle, stopped = carry_out(project, spec, folder, conditioning_s=conditioning)
+    show_trial(bundle, as_json=as_json)
+    finish(bundle, stopped)
 
 
 def parse_settings(texts: list[str]) -> dict[str, Scalar]:

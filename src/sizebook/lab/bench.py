@@ -20,6 +20,7 @@ from sizebook.hosts.guard import sweep
 from sizebook.hosts.idling import polling_idle
 from sizebook.lab.await_rows import await_stored, count_rows
 from sizebook.lab.await_server_count import await_counted, counting_source, requests_counted
+from sizebook.lab.by_hand import StopByHand
 from sizebook.lab.calibration import Ceilings, find_ceilings
 from sizebook.lab.disturbing import disturbed
 from sizebook.lab.exhaustion import cause_of_failure, supervised
@@ -102,6 +103,8 @@ class Bench:
         """Facts that the record of each trial tells."""
         self.ceilings: dict[str, Ceilings] = {}
         """What each client of the generator can do on this machine, as far as it was measured."""
+        self.by_hand = StopByHand()
+        """Whether somebody stops the load that runs."""
         self.broken: dict[str, Broken] = {}
         """Locustfiles that cannot be loaded: no stack is started for their other trials."""
         self._generators = generators
@@ -252,7 +255,11 @@ class Bench:
                     disturbed(started.stack, spec, record.monotonic_ns, record.events),
                 ):
                     looking = watch(
-                        started.stack, record, started.settling, started.generator.stop_trial
+                        started.stack,
+                        record,
+                        started.settling,
+                        started.generator.stop_trial,
+                        self.by_hand,
                     )
                     telling = tell_seconds(record)
 
@@ -260,11 +267,13 @@ class Bench:
                         looking(tick)
                         telling(tick)
 
-                    record.collected = started.generator.run(on_tick=look)
+                    with self.by_hand.heard():
+                        record.collected = started.generator.run(on_tick=look)
                 record.facts |= await_stored(started.stack, spec, before, record.collected)
                 await_counted(sampler, counted, record.collected, counting)
                 # No ceiling of another machine is known.
                 record.end({} if spec.load.hosts else self.ceilings, started.generator.hosts)
+                record.failure = self.by_hand.told(spec.load.phases.planned_s)
                 if spec.purpose == "conditioning":
                     started.conditioned_s += record.collected.facts.wall_s
         except TrialError as error:

@@ -15,7 +15,7 @@ from sizebook.hosts.machine import local_facts
 from sizebook.lab.inventories import machine_fingerprints, target_fingerprints
 from sizebook.lab.planning import Session
 from sizebook.lab.trials import Trial, compare_fingerprints
-from sizebook.load.data_files import print_files
+from sizebook.load.data_files import data_root, print_files
 from sizebook.model.bundle import Fingerprints
 from sizebook.model.deployment import ServerRole
 from sizebook.model.errors import BundleError, HostLacksError, UsageError
@@ -205,7 +205,7 @@ def present_fingerprints(
             for role in spec.deployment.own_roles()
             if isinstance(role, ServerRole) and (found := _server(project, role.model_dump_json()))
         },
-        data=print_files(project.root, data),
+        data=print_files(data_root(project.locustfiles), data),
     )
 
 

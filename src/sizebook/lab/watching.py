@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from sizebook.lab.by_hand import StopByHand
 from sizebook.lab.exhaustion import unexpected_ending
 from sizebook.lab.recording import TrialRecord
 from sizebook.lab.warm_up import Settling, await_settled
@@ -66,12 +67,14 @@ def watch(
     record: TrialRecord,
     settling: Settling | None,
     stop_trial: Callable[[], None],
+    by_hand: StopByHand | None = None,
 ) -> Callable[[Tick], None]:
     """Return what looks at a trial each second.
 
     It raises TrialError as soon as a process of the stack has ended that had to run on, or nobody
-    accepts connections where a server was; and it ends a conditioning load that has settled as far
-    as the trials that follow ask for.
+    accepts connections where a server was. It ends a conditioning load that has settled as far as
+    the trials that follow ask for, and any load that is stopped ``by_hand``: what was measured by
+    then is kept.
     """
     gone = GoneServers(stack, record.spec)
     settled = None
@@ -81,6 +84,8 @@ def watch(
     def look(tick: Tick) -> None:
         if (ending := unexpected_ending(stack, record.spec)) is not None:
             raise ending.error
+        if by_hand is not None and by_hand.take(tick.elapsed_s):
+            stop_trial()
         gone.look(tick)
         if settled is not None and settled(tick):
             record.facts["settled_s"] = tick.elapsed_s

@@ -6,11 +6,12 @@ A foreign class, written for plain Locust, runs as it is: its tasks and its ``wa
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any, cast
 
+import gevent
 import locust
 from gevent.pool import Group
 from locust import FastHttpUser, HttpUser, TaskSet, User, between
@@ -21,6 +22,7 @@ from locust.util.load_locustfile import load_locustfile
 from sizebook.load.answer import Exchange
 from sizebook.load.clients import guard_client
 from sizebook.load.course import TrialSchedule
+from sizebook.load.plain import left_by_exit
 from sizebook.load.protocol import Order
 from sizebook.load.recorder import CONTEXT_KEY, own_greenlet
 from sizebook.load.schedule import ThinkTimes
@@ -29,11 +31,26 @@ from sizebook.model.errors import LocustfileError, UsageError, UserError
 from sizebook.model.load import Arrivals, ClosedLoop, PacedUsers
 
 
-def load_user_classes(path: Path) -> list[type[Any]]:
+def load_user_classes(path: Path, *, staged: bool = False) -> list[type[Any]]:
     """Return the user classes of a locustfile, by Locust's own loader. Raises LocustfileError.
 
-    Listeners of the locustfile that was loaded before hear no more.
+    Listeners of the locustfile that was loaded before hear no more. A ``LoadTestShape`` is refused
+    unless the load is ``staged``: then the load profile says what the shape would.
     """
+    classes, shapes = load_whole(path)
+    if shapes and not staged:
+        raise LocustfileError(
+            found=f"LoadTestShape {type(shapes[0]).__name__} in {path.name}, which says how many "
+            "users there are when",
+            expected="users and arrivals from the load profile, which is recorded with the trial",
+            next_step="sizebook run --locustfile takes stages of users from the shape; in a "
+            "chapter state stages=... of ClosedLoop, or a staircase or ramp of arrivals",
+        )
+    return classes
+
+
+def load_whole(path: Path) -> tuple[list[type[Any]], list[Any]]:
+    """Return user classes and load shapes of a locustfile. Raises LocustfileError."""
     for hook in vars(locust.events).values():
         hook._handlers.clear()
     search_path = sys.path.copy()
@@ -41,6 +58,19 @@ def load_user_classes(path: Path) -> list[type[Any]]:
         classes, shapes = load_locustfile(str(path))
     except UserError:
         raise
+    except ModuleNotFoundError as error:
+        raise LocustfileError(
+            found=f"no package {error.name}, which {place_of(error, path.name)} imports",
+            expected="every module that a locustfile imports, beside it or installed",
+            next_step=f"install the package that brings {error.name} into the environment of "
+            f"sizebook, or put the module beside {path.name}",
+        ) from error
+    except SystemExit as error:
+        raise LocustfileError(
+            found=f"exit ({error}) while loading {place_of(error, path.name)}",
+            expected="a locustfile that can be imported",
+            next_step=f"correct {path.name}",
+        ) from error
     except Exception as error:
         place = place_of(error, path.name)
         raise LocustfileError(
@@ -50,20 +80,14 @@ def load_user_classes(path: Path) -> list[type[Any]]:
         ) from error
     finally:
         sys.path[:] = search_path
-    if shapes:
-        raise LocustfileError(
-            found=f"LoadTestShape {type(shapes[0]).__name__} in {path.name}, which says how many "
-            "users there are when",
-            expected="users and arrivals from the load profile, which is recorded with the trial",
-            next_step="remove the shape; the profile's arrivals may be a staircase or a ramp",
-        )
     if not classes:
         raise LocustfileError(
             found=f"no user class in {path.name}",
             expected="at least one Locust user class that is not abstract",
-            next_step="add one, such as a subclass of sizebook.load.users.LeanHttpUser",
+            next_step="add one, such as a subclass of locust.HttpUser, or of "
+            "sizebook.load.users.LeanHttpUser",
         )
-    return list(classes.values())
+    return list(classes.values()), shapes
 
 
 def own_events() -> Events:
@@ -126,9 +150,18 @@ class Gate:
         own_greenlet(running, self._sizebook_guest)
         return running
 
+    def run(self) -> None:
+        try:
+            super().run()  # type: ignore[misc]
+        except SystemExit as error:  # would end this process
+            name = self._sizebook_course.load.locustfile
+            self._sizebook_course.fail(left_by_exit(error, place_of(error, name)), name)
+
     def on_start(self) -> None:
-        course = self._sizebook_course
-        course.wait_for_turn(self._sizebook_guest.number)
+        course, number = self._sizebook_course, self._sizebook_guest.number
+        course.wait_for_turn(number)
+        if not course.await_place(number):
+            raise StopUser
         begin = super().on_start  # type: ignore[misc]
         if begin.__func__ is User.on_start:  # does nothing
             return
@@ -136,16 +169,57 @@ class Gate:
             begin()
 
     def wait_time(self) -> float:
-        self._sizebook_guest.iteration_number = self._sizebook_course.next_iteration()
-        if self._sizebook_think is None:
-            return float(super().wait_time())  # type: ignore[misc]
-        self._sizebook_course.think(self._sizebook_think)
-        if monotonic_ns() >= self._sizebook_course.end_ns:  # the end cuts a pause short
+        return self.sizebook_pause(super().wait_time)  # type: ignore[misc]
+
+    def sizebook_pause(self, own: Callable[[], float]) -> float:
+        """End a pass; return the seconds that are left of the pause before the next one.
+
+        ``own`` says how long the locustfile pauses.
+        """
+        course, guest = self._sizebook_course, self._sizebook_guest
+        guest.iteration_number = course.next_iteration()
+        if self._sizebook_think is not None:
+            course.think(self._sizebook_think)
+            if monotonic_ns() >= course.end_ns:  # the end cuts a pause short
+                raise StopUser
+        elif course.stages is None:
+            return float(own())
+        else:
+            gevent.sleep(own())
+        if not course.await_place(guest.number):
             raise StopUser
         return 0.0
 
     def context(self) -> dict[str, Any]:
         return {**super().context(), CONTEXT_KEY: self._sizebook_guest}  # type: ignore[misc]
+
+
+def _gate_pauses(user: type[Any]) -> None:
+    """Have TaskSets that pause by a ``wait_time`` of their own end their user's pass, too."""
+    for task_set in _task_sets(user):
+        own = task_set.wait_time
+        if own is not TaskSet.wait_time and not hasattr(own, "sizebook_own"):
+            task_set.wait_time = _gated_pause(own)
+
+
+def _task_sets(user: type[Any]) -> list[Any]:
+    """Return the TaskSets among a user's tasks and among theirs, each once."""
+    found: dict[Any, None] = {}
+    due: list[Any] = [user]
+    while due:
+        for task in due.pop().tasks:
+            if isinstance(task, type) and issubclass(task, TaskSet) and task not in found:
+                found[task] = None
+                due.append(task)
+    return list(found)
+
+
+def _gated_pause(own: Callable[[Any], float]) -> Any:
+    def wait_time(task_set: Any) -> float:
+        return task_set.user.sizebook_pause(lambda: own(task_set))  # type: ignore[no-any-return]
+
+    wait_time.sizebook_own = own  # type: ignore[attr-defined]
+    return wait_time
 
 
 def number_of(user: Any) -> int:
@@ -156,6 +230,7 @@ def number_of(user: Any) -> int:
 
 def gated(user: type[Any]) -> type[Any]:
     """Return the foreign user class with a gate before it, under its own name."""
+    _gate_pauses(user)
     meta: Any = type(user)
     made: Any = meta(user.__name__, (Gate, user), {"__module__": user.__module__})
     made.weight, made.fixed_count = user.weight, user.fixed_count
@@ -192,12 +267,6 @@ def refuse_what_foreign_users_cannot(order: Order, classes: Sequence[type[Any]],
             expected="a class derived from sizebook.load.users.Scenario",
             next_step="derive the user class from Scenario as well, or choose closed arrivals",
         )
-    if load.settings:
-        raise UsageError(
-            found=f"settings for {name}, whose users are plain Locust",
-            expected="none: their code decides",
-            next_step="derive the user class from sizebook.load.users.Scenario as well",
-        )
     if load.arrivals.think_s and (own := pauses_of(classes)):
         raise UsageError(
             found=f"think_s={load.arrivals.think_s:g} of the load profile beside {own} of {name}",
@@ -210,17 +279,16 @@ def pauses_of(classes: Sequence[type[Any]]) -> str:
     """Return how plain users pause between tasks by their own words; empty if they do not."""
     found: dict[str, None] = {}
     for user in classes:
-        found |= dict.fromkeys(_pauses(user, User.wait_time))
+        own = [_pause_of(user, User.wait_time)]
+        own += [_pause_of(task_set, TaskSet.wait_time) for task_set in _task_sets(user)]
+        found |= dict.fromkeys(filter(None, own))
     return ", ".join(found)
 
 
-def _pauses(owner: Any, default: Any) -> Iterator[str]:
-    """Give the pauses of a user class, or a TaskSet, and of the TaskSets among its tasks."""
-    if owner.wait_time is not default and (told := _told(owner.wait_time)):
-        yield told
-    for task in dict.fromkeys(owner.tasks):
-        if isinstance(task, type) and issubclass(task, TaskSet):
-            yield from _pauses(task, TaskSet.wait_time)
+def _pause_of(owner: Any, default: Any) -> str:
+    """Return the pause of a user class or a TaskSet; empty where it is the default."""
+    own = getattr(owner.wait_time, "sizebook_own", owner.wait_time)
+    return "" if own is default else _told(own)
 
 
 def _told(wait_time: Any) -> str:

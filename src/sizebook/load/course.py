@@ -28,6 +28,7 @@ from sizebook.load.schedule import (
     user_start_offset_ns,
     worker_share,
 )
+from sizebook.load.stages import StagedUsers
 from sizebook.load.target import Target
 from sizebook.load.turns import TurnTimes
 from sizebook.model.bundle import PhaseMark, TurnMark
@@ -87,6 +88,8 @@ class TrialSchedule:
         self.users = user_share(order.load.arrivals.users, order.worker, order.workers)
         self.offsets: Offsets | None = None
         """When passes are due, in ascending order; None: users begin them when they are free."""
+        self.stages = StagedUsers.of(order.load)
+        """When users have a place, where they come and go; None: always."""
         self._own: Mapping[int, DueTimes] = {}
         """Due times of each user, where users have their own."""
         self._common = DueTimes(())
@@ -200,6 +203,21 @@ class TrialSchedule:
             )
         self.end_ns = min(self.end_ns, monotonic_ns())
 
+    def await_place(self, user: int) -> bool:
+        """Return True once the load has a place for this user, False when it has none any more.
+
+        A load whose users do not come and go always has one.
+        """
+        while self.stages is not None:
+            now_ns = monotonic_ns()
+            begin_ns = self.stages.next_ns(user, now_ns - self.start_ns)
+            if begin_ns is None or now_ns >= self.end_ns:
+                return False
+            if self.start_ns + begin_ns <= now_ns:
+                return True
+            self.clock.sleep_until(min(self.start_ns + begin_ns, self.end_ns))
+        return True
+
     def wait_for_turn(self, user: int) -> None:
         """Return when this user is to start for the first time."""
         self.gate.wait()
@@ -209,7 +227,8 @@ class TrialSchedule:
             group, number = arrivals.place_of(user)
             offset_ns = user_start_offset_ns(number, group.users, ramp_s)
         elif isinstance(arrivals, ClosedLoop):
-            offset_ns = user_start_offset_ns(user, arrivals.users, ramp_s)
+            first = arrivals.users if self.stages is None else self.stages.first
+            offset_ns = user_start_offset_ns(min(user, first), max(first, 1), ramp_s)
         self.clock.sleep_until(self._wall_ns(offset_ns))
 
     @contextlib.contextmanager

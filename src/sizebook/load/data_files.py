@@ -24,6 +24,8 @@ from typing import Any
 
 import sizebook
 
+LOAD_FOLDER = "locustfiles"
+"""Name of the folder of a project that holds its load profiles."""
 ABSENT = "absent"
 """Stands for the checksum of a file that was looked for and is not there."""
 _KEPT_OUT = frozenset((".git", ".sizebook", ".venv", "_build", "__pycache__", "node_modules"))
@@ -65,7 +67,7 @@ class FileWatch:
         places = {(path, False) for path in self._read - self._written}
         places |= {(path, True) for path in self._listed}
         names = {name for path, listed in places if (name := self._name_of(path, listed))}
-        root = self._locustfile.parent.parent
+        root = data_root(self._locustfile.parent)
         news = print_files(root, sorted(names - self._told.keys()))
         self._told |= news
         return news
@@ -89,7 +91,7 @@ class FileWatch:
 
     def _find_name(self, path: str, listed: bool) -> str:
         real = os.path.realpath(path)
-        root = self._locustfile.parent.parent
+        root = data_root(self._locustfile.parent)
         if real == str(self._locustfile) or (listed and real in self._search):
             return ""
         if real.endswith(".pyc"):
@@ -114,6 +116,15 @@ class FileWatch:
         else:
             name = real
         return f"{name}/" if name and listed else name
+
+
+def data_root(locustfiles: Path) -> Path:
+    """Return the folder from which the names of files that a locustfile reads count.
+
+    A project's is the one above ``locustfiles/``. A locustfile anywhere else counts from its own:
+    what lies above it is none of its business.
+    """
+    return locustfiles.parent if locustfiles.name == LOAD_FOLDER else locustfiles
 
 
 def print_files(root: Path, names: Iterable[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from gevent.fileobject import FileObjectPosix
 from gevent.queue import Queue
 
 from sizebook.load.data_files import FileWatch
+from sizebook.load.plain import left_by_exit
 from sizebook.load.protocol import (
     Failure,
     Go,
@@ -63,6 +64,10 @@ class GeneratorProcess:
                 self._drop_trials()
                 self._tell_read()
                 self._say("error", Failure.of(error))
+            except SystemExit as error:
+                self._drop_trials()
+                self._tell_read()
+                self._say("error", Failure.of(left_by_exit(error, "the locustfile")))
             except Exception as error:
                 self._drop_trials()
                 self._tell_read()

@@ -39,7 +39,7 @@ from sizebook.load.clock import Clock
 from sizebook.load.course import TrialSchedule
 from sizebook.load.fence import Fence, fenced
 from sizebook.load.http import HttpClient, TimeoutSweep
-from sizebook.load.options import default_options
+from sizebook.load.plain import PlainFile, say_goodbye
 from sizebook.load.protocol import (
     NO_LATER_NS,
     ROWS_FILE,
@@ -91,7 +91,7 @@ class TrialRun:
         self._clock = Clock()
         self._sweep = TimeoutSweep(order.load.request_timeout_s)
         self._recorder = Recorder()
-        self._script_errors = 0
+        self._plain = PlainFile(order)
         self._stopped_early = False
         self._killed = 0
         self._environment: Any = None
@@ -103,12 +103,14 @@ class TrialRun:
             fence = Fence([*targets.values(), *beside])
             fence.where = lambda: present_place(Path(order.locustfile).name)
             self._guarding.enter_context(fenced(fence))
-            classes = load_user_classes(Path(order.locustfile))
+            staged = bool(getattr(order.load.arrivals, "stages", ()))
+            classes = load_user_classes(Path(order.locustfile), staged=staged)
             if fence.breach is not None:
                 raise fence.breach
             self.course = TrialSchedule(
                 order, targets=targets, clock=self._clock, sweep=self._sweep, fence=fence
             )
+            classes = self._plain.choose(classes)
             self._ours = [user for user in classes if issubclass(user, Scenario)]
             self._foreign = [user for user in classes if user not in self._ours]
             self._client = client_of(classes)
@@ -169,6 +171,7 @@ class TrialRun:
         self._environment.runner.quit()
         if course.failure is not None:
             raise course.failure
+        say_goodbye(self._environment)
         if turns:
             loaded_ns = sum(turn.end_ns - turn.begin_ns for turn in turns)
             return self._done(vitals, over_ns, vitals.turns_cpu_s, loaded_ns)
@@ -201,11 +204,14 @@ class TrialRun:
                 expected="one scenario a file",
                 next_step="split the locustfile",
             )
-        if self.order.workers > 1 and any(issubclass(user, SharedBatch) for user in self._ours):
+        shared = any(issubclass(user, SharedBatch) for user in self._ours)
+        if shared and (self.order.workers > 1 or self.course.stages is not None):
+            what = "stages" if self.course.stages is not None else f"{self.order.workers} workers"
             raise UsageError(
-                found=f"{self.order.workers} workers for {name}, whose users share one batch",
-                expected="one worker: processes cannot take items from the same batch",
-                next_step="set the load profile's workers to 1",
+                found=f"{what} for {name}, whose users share one batch",
+                expected="one worker, whose users are there throughout: processes cannot take "
+                "items from the same batch",
+                next_step="set the load profile's workers to 1, and leave stages out",
             )
         for scenario in self._ours:
             refuse_unknown_groups(scenario, load.arrivals, name)
@@ -230,7 +236,7 @@ class TrialRun:
             user_classes=classes,
             events=own_events() if self.order.turns is not None else locust.events,
             catch_exceptions=not self._ours,
-            parsed_options=self._options(),
+            parsed_options=self._plain.options,
         )
         self._environment = environment
         environment.course = self.course
@@ -254,19 +260,8 @@ class TrialRun:
                 next_step="look at the user class's __init__ and on_start",
             ) from error
 
-    def _options(self) -> Any:
-        """Return what a plain locustfile may read of Locust's command line; None for our own."""
-        if self._ours:
-            return None
-        urls = list(self.order.targets.values())
-        return default_options(
-            Path(self.order.locustfile).name,
-            host=urls[0] if len(urls) == 1 else None,
-            users=len(self.course.users),
-        )
-
     def _note_script_error(self, user_instance: Any, exception: BaseException, **_: Any) -> None:
-        self._script_errors += 1
+        self._plain.note(exception)
         user = getattr(user_instance, "user", user_instance)
         if isinstance(user, Scenario):
             name = Path(self.order.locustfile).name
@@ -276,6 +271,8 @@ class TrialRun:
         course = self.course
         while course.failure is None and monotonic_ns() < course.end_ns:
             # Looks up now and then, because a failure or an early stop moves the end.
+            if not self._ours and not self._stopped_early:
+                self._plain.look_for_users(course, self._environment.runner)
             self._clock.sleep_until(min(course.end_ns, monotonic_ns() + 200_000_000))
 
     def _drain(self, users: Any) -> None:
@@ -366,7 +363,7 @@ class TrialRun:
             notes={
                 "connections_opened": sum(client.connects for client in clients),
                 "requests_retried": sum(client.retries for client in clients),
-                "script_errors": self._script_errors,
+                **self._plain.notes(self._environment),
                 **({JOINED_LATE: course.joined_late} if course.joins else {}),
                 "users_killed": self._killed,
                 "locust_requests": self._environment.stats.total.num_requests,

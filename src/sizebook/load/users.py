@@ -179,7 +179,7 @@ class Scenario(User):
         pauses = ThinkTimes(arrivals, course.load.seed, self.number) if arrivals.think_s else None
         if pauses is not None and self.joins:
             course.think(pauses)
-        while course.may_begin():
+        while course.await_place(self.number) and course.may_begin():
             self.pass_once()
             if pauses is not None:
                 course.think(pauses)

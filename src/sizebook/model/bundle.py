@@ -222,6 +222,14 @@ class Fingerprints(Record):
     capture_version: int = CAPTURE_VERSION
 
 
+SCRIPT_ERRORS = "script_errors"
+"""Name of the fact how many exceptions ended a task of a plain locustfile."""
+SCRIPT_ERROR = "script_error"
+"""Name of the fact what the first of them was, and where; there is none without any."""
+EXIT_CODE = "locust_exit_code"
+"""Name of the fact which exit code a locustfile set for itself, such as for too many failures;
+there is none where it set none."""
+
 JOINED_LATE = "users_joined_late"
 """Name of the fact how many users were still busy joining, such as logging in, when the measured
 phase began; there is none where joining takes no requests."""

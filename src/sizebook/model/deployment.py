@@ -161,6 +161,8 @@ class GivenRole(Record):
     """What it is, such as its version: nobody asks it, and another one is measured anew."""
     ready: UrlPath = "/"
     """Path that is answered with a status below 300 before a load begins."""
+    any_status: Annotated[bool, Field(exclude_if=lambda any_status: not any_status)] = False
+    """Whether an answer of any status will do before a load begins."""
     counters: CounterSource | None = None
 
 

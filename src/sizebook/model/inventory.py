@@ -262,7 +262,11 @@ class Inventory(Record):
             return role.model_copy(update={"cpus": ()}) if role.host in self.hosts else role
         if place.url:
             return GivenRole(
-                role=role.role, host=place.host, ready=role.ready, counters=role.counters
+                role=role.role,
+                host=place.host,
+                ready=role.ready,
+                any_status=isinstance(role, GivenRole) and role.any_status,
+                counters=role.counters,
             )
         return role.model_copy(update={"host": place.host, "cpus": ()})
 

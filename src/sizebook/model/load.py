@@ -106,8 +106,16 @@ RUSH = 10.0
 """How many times less users pause in a rush."""
 
 
+class UserStage(Record):
+    """A length of time in which the number of users changes linearly, or stays."""
+
+    length_s: Annotated[float, Field(gt=0, le=MOST_S)]
+    begin_users: Annotated[float, Field(ge=0, le=1e6)]
+    end_users: Annotated[float, Field(ge=0, le=1e6)]
+
+
 class ClosedLoop(Record):
-    """A fixed number of users; each starts its next request when the last one is answered."""
+    """A number of users; each starts its next request when the last one is answered."""
 
     kind: Literal["closed"] = "closed"
     users: Annotated[int, Field(gt=0)]
@@ -118,6 +126,37 @@ class ClosedLoop(Record):
     """Seconds from the load's begin in which users pause ``RUSH`` times less: a peak, which is over
     before what is measured begins. Of loads that share a stack each then finds it as its own peak
     has left it, and less as the load before did."""
+    stages: Annotated[tuple[UserStage, ...], Field(exclude_if=lambda stages: not stages)] = ()
+    """How many of the users are there, from the begin of the measured phase on: one stage after
+    the other, and then as many as the last one ends with. Before the phase there are as many as
+    the first one begins with. Empty: all users throughout. A user who goes ends its pass before,
+    and is the first to come back."""
+
+    @model_validator(mode="after")
+    def _has_a_user_for_each_place(self) -> Self:
+        most = max((max(one.begin_users, one.end_users) for one in self.stages), default=0.0)
+        if self.stages and not most >= 1:
+            raise ValueError("a stage with at least one user")
+        if most > self.users:
+            raise ValueError(f"users for each place of its stages, {most:g}, not {self.users}")
+        return self
+
+    @property
+    def length_s(self) -> float:
+        """Seconds of the measured phase that the stages take."""
+        return math.fsum(stage.length_s for stage in self.stages)
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """Fewest and most users that are there at a time."""
+        ends = [count for one in self.stages for count in (one.begin_users, one.end_users)]
+        return (min(ends), max(ends)) if ends else (float(self.users), float(self.users))
+
+    @property
+    def varies(self) -> bool:
+        """Whether the number of users changes within the measured phase."""
+        fewest, most = self.counts
+        return fewest < most
 
 
 class PacedGroup(Record):

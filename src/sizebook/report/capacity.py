@@ -74,7 +74,7 @@ def observe(trials: Iterable[Trial], *, doubtful: bool = False) -> tuple[Observe
         )
         if None in seen or min(value or 0.0 for value in seen) <= 0:
             continue
-        if isinstance(arrivals, ClosedLoop) and arrivals.think_s > 0:
+        if isinstance(arrivals, ClosedLoop) and arrivals.think_s > 0 and not arrivals.varies:
             asked = (float(arrivals.users), arrivals.think_s, np.nan)
         elif isinstance(arrivals, OpenArrivals):
             asked = (np.nan, np.nan, arrivals.rate_per_s)

@@ -236,6 +236,7 @@ def _unsaturated(uses: Sequence[Use], kinds: Sequence[Kind], bundle: Bundle) -> 
         return f"{text}: the offered load was below capacity."
     alone = arrivals.users == 1
     users = "one user" if alone else f"{arrivals.users} users"
+    users = f"up to {users}" if arrivals.varies else users
     pause = "" if arrivals.think_s == 0 else " and thought between requests"
     return f"{text}: {users} with one request at a time waited for answers{pause}."
 

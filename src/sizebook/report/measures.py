@@ -32,7 +32,7 @@ def runs(bundle: Bundle) -> pl.DataFrame:
     """
     rows, begin_ns = bundle.columns, _begin(bundle)
     flights = bundle.record.trial.load.settings.get("flights")
-    whole = None if flights is None else int(flights) + 1
+    whole = int(flights) + 1 if isinstance(flights, int) else None  # or an argument of that name
     return rows.once(("runs", begin_ns, whole), (), lambda: _runs(rows, begin_ns, whole))
 
 

@@ -111,7 +111,7 @@ class Window:
         try:
             latency_ns = _measured_latency_ns(self.bundle)
         except BundleError:
-            if isinstance(arrivals, ClosedLoop) and arrivals.think_s == 0:
+            if isinstance(arrivals, ClosedLoop) and not (arrivals.think_s or arrivals.varies):
                 return float(arrivals.users)
             return None
         return float(latency_ns) / 1e9 / self.length_s

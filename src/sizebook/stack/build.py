@@ -35,8 +35,11 @@ class StackBuild:
 
 
 def has_stack(project: Project) -> bool:
-    """Return whether a project has a reference stack: a book on a system of its own has none."""
-    return (project.stack / "pom.xml").is_file()
+    """Return whether a project has a reference stack: a book on a system of its own has none.
+
+    Nor has a locustfile of the user's own, which needs nothing of the project's.
+    """
+    return project.own_load is None and (project.stack / "pom.xml").is_file()
 
 
 def stack_fingerprint(project: Project) -> str:

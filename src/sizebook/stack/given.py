@@ -76,12 +76,14 @@ def find_given(deployment: Deployment, urls: Mapping[str, str]) -> list[Given]:
         if not isinstance(role, GivenRole):
             continue
         url = urls[role.role]
-        reached, reason = _ask(url, role.ready)
+        reached, reason = _ask(url, role.ready, any_status=role.any_status)
         if reason is not None:
             where = url + role.ready if is_own_url(url) else f"{role.ready} of its URL"
             raise LostError(
                 found=f"role {role.role}, which should run already: {reason} at {where}",
-                expected="an answer with a status below 300",
+                expected="an answer in HTTP"
+                if role.any_status
+                else "an answer with a status below 300",
                 next_step="start it, or correct its URL or 'ready'",
             )
         found.append(Given(f"{role.role}-1", url, role.host, role.counters, reached))
@@ -121,15 +123,17 @@ def listening_pid(port: int, address: str = "") -> int | None:
     return None
 
 
-def refusal(url: str, path: str) -> str | None:
+def refusal(url: str, path: str, *, any_status: bool = False) -> str | None:
     """Return why there is no good answer at a path of a URL, in words; None if there is.
+
+    With ``any_status`` each answer in HTTP is a good one.
 
     Raises UsageError for what is no URL.
     """
-    return _ask(url, path)[1]
+    return _ask(url, path, any_status=any_status)[1]
 
 
-def _ask(url: str, path: str) -> tuple[str, str | None]:
+def _ask(url: str, path: str, *, any_status: bool = False) -> tuple[str, str | None]:
     """Return the address that was reached, and why there is no good answer there."""
     parts, reached = read_url(url), ""
     connection = http.client.HTTPConnection(parts.host, parts.port)
@@ -138,7 +142,7 @@ def _ask(url: str, path: str) -> tuple[str, str | None]:
         connection.sock, reached = sock, str(sock.getpeername()[0])
         connection.request("GET", parts.path + path, headers={"Host": parts.authority})
         status = connection.getresponse().status
-        return reached, None if status < 300 else f"status {status}"
+        return reached, None if status < 300 or any_status else f"status {status}"
     except OSError as error:
         return reached, error.strerror or str(error) or type(error).__name__
     except http.client.HTTPException as error:

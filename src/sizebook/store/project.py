@@ -14,6 +14,9 @@ class Project:
     """The folders of one checkout; building it touches no disk."""
 
     root: Path
+    own_load: Path | None = None
+    """Folder of a locustfile of the user's own, which lies anywhere and is measured without a
+    chapter; None: load profiles are the project's."""
 
     @property
     def notebooks(self) -> Path:
@@ -33,7 +36,7 @@ class Project:
     @property
     def locustfiles(self) -> Path:
         """Load profiles."""
-        return self.root / "locustfiles"
+        return self.own_load or self.root / "locustfiles"
 
     @property
     def stack(self) -> Path:
