@@ -14,6 +14,7 @@ from sample_book import PROJECT, executed_notebook, make_sample_book
 from test_calculator import MODEL
 
 from sizebook.report import calculator
+from sizebook.report.calculator_words import LABELS, answer
 from sizebook.stats.sizing import Demanded
 
 
@@ -42,10 +43,10 @@ def ask(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_it_answers_in_words_and_as_json(root: Path) -> None:
     """Each part in a line; as JSON the numbers, the question and what is outside."""
     done = ask(root, "--users", "150", "--think", "1", "--criterion", "mean:50")
-    expected = calculator.answer(MODEL, Demanded("mean", 0.05, users=150.0, think_s=1.0))
+    expected = answer(MODEL, Demanded("mean", 0.05, users=150.0, think_s=1.0))
     assert done.returncode == 0, done.stderr
     for key, words in expected.parts.items():
-        assert f"{calculator.LABELS[key]:17}  {words}" in done.stdout
+        assert f"{LABELS[key]:17}  {words}" in done.stdout
     done = ask(root, "--rate", "4000", "--criterion", "p95:500", "--spare", "--json")
     found = json.loads(done.stdout)
     assert found["answer"]["cores"] is None

@@ -22,11 +22,14 @@ from sizebook.book.sphinx_nodes import (
     sizebook_table,
 )
 from sizebook.model.plain_text import escape_html as escape
-from sizebook.report.calculator import STATISTICS, as_data, first_question
+from sizebook.report.calculator import first_question
+from sizebook.report.calculator_words import STATISTICS, as_data
+from sizebook.report.candidate_words import usual_sizes
 from sizebook.stats.sizing import Demanded, SizingModel
 
 CLASS = "sb-calculator"
-SCRIPT, STYLE = "calculator.js", "calculator.css"
+SCRIPTS, STYLE = ("sizing.js", "curve.js", "calculator.js"), "calculator.css"
+"""The arithmetic, the chart, and the form that needs both."""
 
 
 def make_calculator(record: PublishedResult, env: BuildEnvironment) -> sizebook_table:
@@ -49,8 +52,7 @@ def _form(model: SizingModel, first: Demanded) -> str:
     statistics = "".join(
         f'<option value="{key}">{escape(words)}</option>' for key, words in STATISTICS.items()
     )
-    domain = model.domain
-    users = _number("users", "Users", first.users or domain.users[0], 1)
+    users = _number("users", "Users", first.users or model.domain.users[0], 1)
     think = _number("think", "Think time (s)", first.think_s, 0)
     requests = _number("rate", "Requests a second", rate or 1.0, 0)
     limit = _number("limit", "at most (ms)", 1e3 * first.limit_s, 0)
@@ -59,17 +61,44 @@ def _form(model: SizingModel, first: Demanded) -> str:
 <label><input type="radio" name="kind" value="users" checked> users who think</label>
 <label><input type="radio" name="kind" value="rate"> requests or messages a second</label>
 <div data-kind="users">{users}{think}</div>
-<div data-kind="rate" hidden>{requests}</div></fieldset>
-<fieldset><legend>Response time</legend>
-<label>Statistic <select name="statistic">{statistics}</select></label>
+<div data-kind="rate" hidden>{requests}</div>
+{_number("growth", "grows by (% a year)", 0, 0)}
+{_number("months", "until, in months", 12, 0)}
+{_number("headroom", "headroom (%)", 0, 0)}</fieldset>
+<fieldset><legend>Has to keep</legend>
+<label>Response time <select name="statistic">{statistics}</select></label>
 {limit}
-<label><input type="checkbox" name="spare"> one node may fail</label></fieldset>
+{_number("ceiling", "CPU utilization at most (%)", 100, 1, 100)}
+{_number("failures", "Nodes that may fail", 0, 0, 9, step="1")}
+{_number("worth", "One CPU does, of a measured one", 1, 0.01)}</fieldset>
+<fieldset><legend>Can be bought</legend>
+{_text("cpus", "CPUs of a node", ", ".join(f"{one:g}" for one in usual_sizes(model)))}
+{_text("memory", "Memory of a node (GiB)", "")}
+{_number("price_cpu", "Price of a CPU", 0, 0)}
+{_number("price_gib", "Price of a GiB", 0, 0)}
+{_number("price_node", "Price of a node", 0, 0)}</fieldset>
 <output aria-live="polite"></output>
+<div class="sb-more"></div>
 </form>"""
 
 
-def _number(name: str, label: str, value: float, least: float) -> str:
+def _number(
+    name: str,
+    label: str,
+    value: float,
+    least: float,
+    most: float | None = None,
+    step: str = "any",
+) -> str:
+    top = "" if most is None else f' max="{most:g}"'
     return (
         f'<label>{escape(label)} <input type="number" name="{name}" value="{value:g}" '
-        f'min="{least:g}" step="any" required></label>'
+        f'min="{least:g}"{top} step="{step}" required></label>'
+    )
+
+
+def _text(name: str, label: str, value: str) -> str:
+    return (
+        f'<label>{escape(label)} <input type="text" name="{name}" value="{escape(value)}" '
+        'inputmode="decimal" placeholder="any"></label>'
     )
