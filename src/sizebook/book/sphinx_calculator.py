@@ -55,28 +55,28 @@ def _form(model: SizingModel, first: Demanded) -> str:
     users = _number("users", "Users", first.users or model.domain.users[0], 1)
     think = _number("think", "Think time (s)", first.think_s, 0)
     requests = _number("rate", "Requests a second", rate or 1.0, 0)
-    limit = _number("limit", "at most (ms)", 1e3 * first.limit_s, 0)
+    limit = _number("limit", "At most (ms)", 1e3 * first.limit_s, 0)
     return f"""<form hidden aria-label="Sizing calculator">
 <fieldset><legend>Load</legend>
 <label><input type="radio" name="kind" value="users" checked> users who think</label>
 <label><input type="radio" name="kind" value="rate"> requests or messages a second</label>
 <div data-kind="users">{users}{think}</div>
 <div data-kind="rate" hidden>{requests}</div>
-{_number("growth", "grows by (% a year)", 0, 0)}
-{_number("months", "until, in months", 12, 0)}
-{_number("headroom", "headroom (%)", 0, 0)}</fieldset>
-<fieldset><legend>Has to keep</legend>
+{_number("growth", "Growth (% a year)", 0, 0)}
+{_number("months", "Months of growth", 12, 0)}
+{_number("headroom", "Headroom (%)", 0, 0)}</fieldset>
+<fieldset><legend>Criterion</legend>
 <label>Response time <select name="statistic">{statistics}</select></label>
 {limit}
-{_number("ceiling", "CPU utilization at most (%)", 100, 1, 100)}
+{_number("ceiling", "CPU use at most (%)", 100, 1, 100)}
 {_number("failures", "Nodes that may fail", 0, 0, 9, step="1")}
-{_number("worth", "One CPU does, of a measured one", 1, 0.01)}</fieldset>
-<fieldset><legend>Can be bought</legend>
-{_text("cpus", "CPUs of a node", ", ".join(f"{one:g}" for one in usual_sizes(model)))}
-{_text("memory", "Memory of a node (GiB)", "")}
-{_number("price_cpu", "Price of a CPU", 0, 0)}
-{_number("price_gib", "Price of a GiB", 0, 0)}
-{_number("price_node", "Price of a node", 0, 0)}</fieldset>
+{_number("worth", "SMT factor", 1, 0.01)}</fieldset>
+<fieldset><legend>Purchase</legend>
+{_text("cpus", "CPUs per node", ", ".join(f"{one:g}" for one in usual_sizes(model)))}
+{_text("memory", "GiB per node", "")}
+{_number("price_cpu", "Price per CPU", 0, 0)}
+{_number("price_gib", "Price per GiB", 0, 0)}
+{_number("price_node", "Price per node", 0, 0)}</fieldset>
 <output aria-live="polite"></output>
 <div class="sb-more"></div>
 </form>"""

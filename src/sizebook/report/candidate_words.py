@@ -16,7 +16,7 @@ COLUMNS = {
     "use": "CPU use",
     "response": "Mean / p95",
     "carries": "Carries",
-    "limit": "Limited first by",
+    "limit": "First limit",
     "price": "Price",
     "verdict": "Verdict",
 }
@@ -29,7 +29,7 @@ TEXTS = {
     "none": "–",
     "fits": "fits",
     "fits-estimate": "fits by the estimate, not at the unfavourable end of the band",
-    "fits-counted": "; counted as the {counted} CPUs that were measured",
+    "fits-counted": "; only the measured {counted} CPU count",
     "rejected-response": "rejected: misses the response time",
     "rejected-utilization": "rejected: CPU use above {ceiling} %",
     "rejected-measured": "rejected: the load is more than was measured",
@@ -40,11 +40,11 @@ TEXTS = {
 """What a row is said with; the names in braces are its numbers."""
 LIMITS = {
     "response": "response time",
-    "utilization": "CPU utilization",
-    "measured": "end of what was measured",
+    "utilization": "CPU use",
+    "measured": "measured range",
 }
 """What limits the load of a candidate first."""
-TITLE = "What can be bought, best first; each as it is when all nodes that may fail have failed"
+TITLE = "Candidates, best first. All nodes that may fail have failed."
 
 
 def as_data() -> dict[str, Any]:

@@ -8,9 +8,7 @@ from typing import Any
 from sizebook.report.shown_number import shown
 from sizebook.stats.sizing import CoursePoint
 
-TITLE = (
-    "{statistic} of the response over load, with {cores} CPUs and {nodes} nodes; band: {level} %"
-)
+TITLE = "Response over load ({statistic}): {cores} CPUs, nodes: {nodes}; shaded: the {level} % band"
 AXES = {"load": "Load ({kind})", "response": "{statistic} (ms)", "limit": "limit", "asked": "load"}
 """Words in the chart."""
 NEVER = "cannot be carried"

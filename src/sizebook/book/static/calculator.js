@@ -165,9 +165,9 @@
       price_per_node: field("price_node"),
       beside_heap_mib: data.candidates.beside_heap_mib,
     };
-    const positive = [sizing.amountOf(asked), asked.limit_s, asked.cpu_worth, offer.cpus.length];
-    const sized = areSizes(offer.cpus) && areSizes(offer.memory_gib);
-    return sized && positive.every((each) => each > 0) ? { asked, offer } : null;
+    const grown = sizing.amountOf(sizing.prepare(data.model, asked).question);
+    const needed = [grown, asked.limit_s, asked.cpu_worth, offer.cpus.length];
+    return areSizes([...needed, ...offer.cpus, ...offer.memory_gib]) ? { asked, offer } : null;
   }
 
   function make(name, text, ...inside) {
@@ -196,13 +196,15 @@
       return line;
     });
     head.querySelectorAll("th").forEach((each) => (each.scope = "col"));
-    const table = make("table", "", make("caption", words.title), make("thead", "", head), make("tbody", "", ...body));
+    const table = make("table", "", make("thead", "", head), make("tbody", "", ...body));
     const scroller = make("div", "", table);
     scroller.className = "sb-candidates";
     scroller.tabIndex = 0;
     scroller.setAttribute("role", "group");
     scroller.setAttribute("aria-label", words.title);
-    return scroller;
+    const title = make("p", words.title);
+    title.className = "sb-note";
+    return [title, scroller];
   }
 
   function show(box, data) {
@@ -212,15 +214,15 @@
       each.hidden = (each.dataset.kind === "users") !== byUsers;
       each.querySelectorAll("input").forEach((field) => (field.disabled = each.hidden));
     });
-    const read_ = read(form, data);
+    const given = read(form, data);
     const output = box.querySelector("output");
     const more = box.querySelector(".sb-more");
-    if (read_ === null) {
+    if (given === null) {
       output.replaceChildren();
       more.replaceChildren();
       return;
     }
-    const said = answer(data, read_.asked, read_.offer);
+    const said = answer(data, given.asked, given.offer);
     const notes = make("ul", "", ...said.outside.map((words) => make("li", data.outside_title + words)));
     output.replaceChildren(partList(data, said.parts), ...(said.outside.length ? [notes] : []));
     box.classList.toggle("sb-outside", said.outside.length > 0);
@@ -237,7 +239,7 @@
       amount: sizing.amountOf(said.question),
       width: Math.max(280, form.clientWidth - 34),
     });
-    more.replaceChildren(candidateTable(data.candidates, said.rows), drawn);
+    more.replaceChildren(...candidateTable(data.candidates, said.rows), drawn);
   }
 
   function start() {

@@ -124,16 +124,15 @@ window.sizebookSizing = (function () {
 
   // the largest load that keeps criterion, ceiling and domain, and what limits it first
   function carried(model, asked, cores, nodes) {
-    const most = bearable(model.response, cores, nodes);
-    const loadAt = (rate) =>
-      SHY *
-      (asked.users === null ? rate : rate * (asked.think_s + secondsAt(model.response, rate, cores, nodes)));
+    const { domain, response } = model;
+    const loadAt = (rate, ...cpus) =>
+      SHY * (asked.users === null ? rate : rate * (asked.think_s + secondsAt(response, rate, ...cpus)));
     const bounds = [["response", mostLoad(model, asked, cores, nodes)]];
     if (asked.ceiling !== null) {
-      bounds.push(["utilization", loadAt(asked.ceiling * most)]);
+      bounds.push(["utilization", loadAt(asked.ceiling * bearable(response, cores, nodes), cores, nodes)]);
     }
-    if (model.domain.rate_per_s[1] < most) {
-      bounds.push(["measured", loadAt(model.domain.rate_per_s[1])]);
+    if (domain.rate_per_s[1] < bearable(response, domain.cores[1], 1)) {
+      bounds.push(["measured", loadAt(domain.rate_per_s[1], domain.cores[1], 1)]);
     }
     const [limit, amount] = bounds.reduce((least, each) => (each[1] < least[1] ? each : least));
     return { limit, amount };

@@ -36,9 +36,10 @@ def carried(model: SizingModel, asked: Demanded, cores: float, nodes: int) -> Ca
     if asked.ceiling is not None:
         full = model.response.bearable_per_s(cores, nodes)
         bounds["utilization"] = _at(model.response, asked, asked.ceiling * full, cores, nodes)
-    most = model.domain.rate_per_s[1]
-    if most < model.response.bearable_per_s(cores, nodes):
-        bounds["measured"] = _at(model.response, asked, most, cores, nodes)
+    most, every = model.domain.rate_per_s[1], model.domain.cores[1]
+    if most < model.response.bearable_per_s(every, 1):
+        # Of the most CPUs: with fewer the same users ask less often, and are no more known for it.
+        bounds["measured"] = _at(model.response, asked, most, every, 1)
     limit = min(bounds, key=bounds.__getitem__)
     return Carried(bounds[limit], limit)
 

@@ -43,6 +43,12 @@ class Demanded:
             raise ValueError("no negative number of failures, growth, time or headroom")
         if not self.cpu_worth > 0 or not (self.ceiling is None or 0 < self.ceiling < 1):
             raise ValueError("a CPU that does something, and a ceiling between 0 and 1")
+        try:
+            ends = math.isfinite(self.amount * self.growth_factor)
+        except OverflowError:
+            ends = False
+        if not ends:
+            raise ValueError("a load that grows to a number")
 
     @property
     def amount(self) -> float:
