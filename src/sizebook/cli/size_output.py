@@ -159,7 +159,8 @@ def print_settings(model: SizingModel, asked: Demanded, offer: Offer, form: Emit
     settings = size_settings.derive_settings(model, asked, offered[0])
     if form is Emitted.JSON:
         print_json(size_settings.as_json(settings))
-    elif form is Emitted.JVM:
-        print(size_settings.as_arguments(settings), end="")
-    else:
-        print(size_settings.as_patch(settings), end="")
+        return
+    is_jvm = form is Emitted.JVM
+    text = size_settings.as_arguments(settings) if is_jvm else size_settings.as_patch(settings)
+    for line in text.splitlines():
+        say(line)
