@@ -6,6 +6,7 @@ import copy
 import csv
 import itertools
 import json
+import math
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,28 @@ from sizebook.book.audit.outputs import read_page
 from sizebook.book.audit.targets import PageFile
 from sizebook.book.site import build_site
 from sizebook.report import calculator
-from sizebook.stats.sizing import Demanded, Response, SizingModel
+from sizebook.report.calculator_words import OUTSIDE_TITLE, STATISTICS, answer, as_data
+from sizebook.report.candidate_words import candidate_rows
+from sizebook.report.course_words import course_title
+from sizebook.stats.sizing import (
+    CoursePoint,
+    Demanded,
+    Offer,
+    Response,
+    SizingModel,
+    candidates,
+    course,
+    shown_cpus,
+)
 
 CLOSED = replace(MODEL, domain=replace(MODEL.domain, think_s=(1.0, 1.0)), heap=None)
 SHARING = replace(MODEL, response=Response(200.0, 0.0, 0.005, 0.005, 1.0, 1.0, 1.0))
 BOUNDS = replace(MODEL, response=Response(180.0, 0.006, 0.0, 0.0, 1.0, 0.0, 1.0))
+OFFERS = (
+    Offer((0.25, 0.5, 1.0, 2.0)),
+    Offer((0.1, 0.3, 0.7), (0.25, 0.5), 10.0, 3.0, 1.5, 220.0),
+    Offer((1.0, 4.0), (0.1,), price_per_node=2.0, beside_heap_mib=220.0),
+)
 PAGE = "chapters/sized.html"
 BOX = "document.querySelector('.sb-calculator')"
 
@@ -60,12 +78,25 @@ def every_question() -> list[Demanded]:
             (0, 1),
         )
     ]
-    return found + [
-        Demanded(statistic, limit, rate_per_s=rate)
-        for statistic, limit, rate in itertools.product(
-            ("mean", "p95"), (0.004, 0.1, 1.0), (0.5, 20.0, 99.5, 227.0, 231.0, 4000.0)
+    reserved = [
+        Demanded(
+            "mean", 0.2, users=users, think_s=1.0, spare_nodes=spare, growth=growth, years=1.5,
+            headroom=headroom, ceiling=ceiling, cpu_worth=worth,
         )
-    ]
+        for users, spare, growth, headroom, ceiling, worth in itertools.product(
+            (37.0, 120.0), (0, 1, 2), (0.0, 0.2), (0.0, 0.15), (None, 0.7), (1.0, 0.6)
+        )
+    ]  # fmt: skip
+    return (
+        found
+        + reserved
+        + [
+            Demanded(statistic, limit, rate_per_s=rate)
+            for statistic, limit, rate in itertools.product(
+                ("mean", "p95"), (0.004, 0.1, 1.0), (0.5, 20.0, 99.5, 227.0, 231.0, 4000.0)
+            )
+        ]
+    )
 
 
 @pytest.mark.parametrize("model", [MODEL, CLOSED, SHARING, BOUNDS], ids=lambda one: one.name)
@@ -74,25 +105,43 @@ def test_script_and_python_answer_alike(opened: Browser, model: SizingModel) -> 
     asked = every_question()
     opened.run(
         f"{BOX}.querySelector('script.sb-model').textContent = "
-        f"{json.dumps(json.dumps(calculator.as_data(model)))}"
+        f"{json.dumps(json.dumps(as_data(model)))}"
     )
     opened.run(
         "new Promise(done => { const again = document.createElement('script');"
         "again.src = document.querySelector('script[src*=\"calculator.js\"]').src;"
         "again.onload = done; document.head.append(again); }).then(() => true)"
     )
-    said = opened.run(
-        f"{json.dumps([asdict(one) for one in asked])}.map(one => {BOX}.sbAnswer(one))"
-    )
-    assert len(said) == len(asked) > 300
-    for one, found in zip(asked, said, strict=True):
-        expected = calculator.answer(model, one)
-        assert found == {"parts": dict(expected.parts), "outside": list(expected.outside)}, one
+    pairs = [(one, OFFERS[at % len(OFFERS)]) for at, one in enumerate(asked)]
+    sent = json.dumps([[asdict(one), asdict(offer)] for one, offer in pairs])
+    said = opened.run(f"{sent}.map(([one, offer]) => {BOX}.sbAnswer(one, offer))")
+    assert len(said) == len(asked) > 400
+    for (one, offer), found in zip(pairs, said, strict=True):
+        expected = answer(model, one)
+        assert found["parts"] == dict(expected.parts), one
+        assert found["outside"] == list(expected.outside), one
+        assert found["rows"] == list(candidate_rows(model, one, offer)), (one, offer)
+        cores, nodes = shown_cpus(model, one, candidates(model, one, offer))
+        statistic = STATISTICS[one.statistic]
+        assert found["title"] == course_title(statistic, cores, nodes, model.level)
+        assert_same_course(found["course"], course(model, one, cores, nodes, len(found["course"])))
+
+
+def assert_same_course(found: list[dict[str, Any]], expected: tuple[CoursePoint, ...]) -> None:
+    """Compare the points that are drawn with those of Python; JSON has null for infinite."""
+    for drawn, point in zip(found, expected, strict=True):
+        assert drawn["measured"] == point.measured
+        numbers = [drawn[name] for name in ("amount", "rate", "use", "seconds", "low", "high")]
+        seconds = (point.seconds, point.low_s, point.high_s)
+        wanted = (point.amount, point.rate_per_s, point.utilization, *seconds)
+        assert [math.inf if one is None else one for one in numbers] == pytest.approx(
+            list(wanted), rel=1e-7
+        )
 
 
 def test_the_form_asks_and_is_answered(opened: Browser) -> None:
     """What stands in the fields is answered at once, by keys alone; each field has its label."""
-    first = calculator.answer(MODEL, calculator.first_question(MODEL))
+    first = answer(MODEL, calculator.first_question(MODEL))
     shown = f"[...{BOX}.querySelectorAll('dd')].map(each => each.textContent)"
     assert opened.run(shown) == list(first.parts.values())
     assert opened.run(
@@ -105,8 +154,8 @@ def test_the_form_asks_and_is_answered(opened: Browser) -> None:
     opened.command("Input.insertText", text="3000")
     words = opened.run(f"{BOX}.querySelector('output').textContent")
     asked = replace(calculator.first_question(MODEL), users=3000.0)
-    for outside in calculator.answer(MODEL, asked).outside:
-        assert calculator.OUTSIDE_TITLE + outside in words
+    for outside in answer(MODEL, asked).outside:
+        assert OUTSIDE_TITLE + outside in words
     assert opened.run(f"{BOX}.querySelector('output').getAttribute('aria-live')") == "polite"
 
 
@@ -155,7 +204,7 @@ def test_without_script_the_table_answers(browser: Browser, root: Path) -> None:
     assert browser.run(f"getComputedStyle({BOX}.querySelector('form')).display") == "none"
     text = browser.run(f"{BOX}.querySelector('table').textContent")
     for asked in calculator.questions(MODEL, (0.05, 0.5)):
-        assert calculator.answer(MODEL, asked).parts["cores"] in text
+        assert answer(MODEL, asked).parts["cores"] in text
 
 
 def test_the_page_asks_nobody_and_leads_somewhere(opened: Browser, root: Path) -> None:

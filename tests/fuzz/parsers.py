@@ -70,6 +70,8 @@ from sizebook.store.received import unpack_bundles
 from sizebook.store.record_file import RECORD, parse_record
 from sizebook.store.rounds import ROUND, open_round
 from sizebook.store.tables import TableError
+from sizebook.usage.rates import busiest_hours
+from sizebook.usage.reading import read_usage
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,17 @@ def _gc_log(data: bytes, _: Path) -> None:
     for log in read_gc_log(data).split():
         summarise(log)
         advise(log)
+
+
+def _usage(name: str) -> Callable[[bytes, Path], None]:
+    """Return a reader of what a system was asked, up to the hours that it was asked most."""
+
+    def read(data: bytes, folder: Path) -> None:
+        observed = read_usage(str(_put(folder, name, data)))
+        with contextlib.suppress(ValueError):  # no requests in it
+            busiest_hours(observed, 95)
+
+    return read
 
 
 def _exposition(data: bytes, _: Path) -> None:
@@ -409,6 +422,8 @@ PARSERS: dict[str, Parser] = {
     "digest": Parser(_digest, cost=6),
     "exposition": Parser(_exposition, (ExpositionError,), cost=4),
     "gc-log": Parser(_gc_log, cost=60),
+    "access-log": Parser(_usage("access.log"), cost=2),
+    "range-answer": Parser(_usage("answer.json"), cost=2),
     "http-answer": Parser(_answer, (ProtocolError, ClosedByServerError)),
     "generator-lines": Parser(_generator, cost=4),
     "interval-log": Parser(_interval_log, (IntervalLogError,), cost=4),

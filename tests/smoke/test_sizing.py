@@ -3,7 +3,8 @@
 import pytest
 
 from sizebook.book.records import read_records
-from sizebook.report import calculator, capacity
+from sizebook.report import capacity
+from sizebook.report.calculator_words import answer
 from sizebook.stats.sizing import Demanded, SizingModel, size
 from sizebook.store import find_bundles, open_bundle
 
@@ -43,7 +44,7 @@ def test_the_calculator_answers_by_the_model_that_was_fitted(records):
     model = SizingModel.from_record(record.fields["model"])
     html = record.text("text/html")
     for each in record.fields["questions"]:
-        assert calculator.answer(model, Demanded(**each)).parts["cores"] in html
+        assert answer(model, Demanded(**each)).parts["cores"] in html
 
 
 def test_what_the_calculator_named_was_measured(trials, records):

@@ -34,7 +34,7 @@ import sizebook
 from sizebook.book.cited import number_anchor
 from sizebook.book.directives.beside import add_beside
 from sizebook.book.directives.calculator import CLASS as CALCULATOR
-from sizebook.book.directives.calculator import SCRIPT, STYLE
+from sizebook.book.directives.calculator import SCRIPTS, STYLE
 from sizebook.book.directives.claims import add_claims
 from sizebook.book.directives.coverage import add_coverage
 from sizebook.book.directives.evidence import add_evidence
@@ -239,7 +239,8 @@ def _add_scripts(
     if any("sb-chart" in box.get("classes", ()) for box in document.findall(nodes.container)):
         app.add_js_file(VEGA, priority=600, loading_method="defer")
     if any(CALCULATOR in box.get("classes", ()) for box in document.findall(sizebook_table)):
-        app.add_js_file(SCRIPT, priority=601, loading_method="defer")
+        for place, script in enumerate(SCRIPTS):
+            app.add_js_file(script, priority=603 + place, loading_method="defer")
         app.add_css_file(STYLE, priority=901)
 
 

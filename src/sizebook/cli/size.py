@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import datetime
 import shlex
-from dataclasses import asdict
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import typer
 
-from sizebook.cli.output import print_json, say
-from sizebook.model.errors import UsageError, UserError
+from sizebook.cli import size_options, size_output
+from sizebook.cli.output import print_json
+from sizebook.cli.size_output import Emitted, ReadUsage
+from sizebook.model.errors import UserError
 from sizebook.store import find_project
 
 if TYPE_CHECKING:
-    from sizebook.stats.sizing import Demanded, SizingModel
+    from sizebook.stats.sizing import SizingModel
     from sizebook.store import Project
 
 
@@ -24,10 +25,52 @@ def size(
     rate: float | None = typer.Option(
         None, help="Requests or messages a second that come at random; instead of users."
     ),
+    source: str | None = typer.Option(
+        None,
+        "--from",
+        metavar="FILE|URL",
+        help="Take the rate from an access log (Common, Combined, JSON lines), or from "
+        "a range query of Prometheus (its answer as JSON, or http://…/api/v1/query_range?…).",
+    ),
+    percentile: float = typer.Option(
+        95.0, help="With --from: percentile of the hours' peaks to size for."
+    ),
     criterion: str = typer.Option(
         "mean:500", help="Statistic and limit in ms: mean:500, or p95:2000."
     ),
-    spare: bool = typer.Option(False, "--spare", help="One node may fail."),
+    mix: str | None = typer.Option(
+        None, help="Mix of request kinds; refused, as models know one mix."
+    ),
+    growth: float = typer.Option(0.0, help="Growth of the load, in percent a year; with --by."),
+    by: str | None = typer.Option(
+        None, metavar="DATE|MONTHS", help="Until when it grows: 2030-06-30, or 18 (months)."
+    ),
+    headroom: float = typer.Option(0.0, help="Percent of the load to add to it."),
+    utilization: float | None = typer.Option(
+        None, help="Ceiling of the CPU utilization, in percent, such as 70."
+    ),
+    failures: int = typer.Option(0, help="Nodes that may fail while the others carry all."),
+    spare: bool = typer.Option(False, "--spare", help="One node may fail: as --failures 1."),
+    smt_factor: float = typer.Option(
+        1.0,
+        help="What a CPU that you buy does, as a share of a measured one. The model counts CPUs as "
+        "the measured machine's operating system does: with SMT, hardware threads.",
+    ),
+    sizes: str | None = typer.Option(
+        None, help="CPUs that a node can have, such as 1,2,4. Powers of two if left out."
+    ),
+    memory: str | None = typer.Option(
+        None, help="Memory that a node can have, in GiB, such as 2,4,8. Any if left out."
+    ),
+    price_cpu: float = typer.Option(0.0, help="Price of a CPU, in any unit."),
+    price_gib: float = typer.Option(0.0, help="Price of a GiB of memory, in that unit."),
+    price_node: float = typer.Option(0.0, help="Price of a node itself, in that unit."),
+    curve: bool = typer.Option(False, "--curve", help="Print the response as the load rises."),
+    emit: Emitted | None = typer.Option(
+        None,
+        help="Print only settings of the best candidate: a file for java @FILE, a patch for "
+        "Kubernetes, or JSON.",
+    ),
     chapter: str | None = typer.Option(
         None, help="Chapter whose calculator answers; needed where several have one."
     ),
@@ -36,70 +79,55 @@ def size(
     """Say how many CPUs, nodes and how much heap a load needs to keep a response criterion.
 
     By the model that a chapter fitted when it was run last; what lies outside of what was measured
-    is said.
+    is said. Below the answer stand candidates: nodes that can be bought, with what limits each
+    first.
     """
-    from sizebook.report import calculator
-    from sizebook.stats import sizing
+    from sizebook.model.memory import NATIVE_MIB
 
-    asked = _question(users, think, rate, criterion, spare)
-    model = _model(find_project(), chapter)
-    said = calculator.answer(model, asked)
-    if as_json:
-        found = asdict(sizing.size(model, asked))
-        print_json({"asked": asdict(asked), "answer": found, "outside": list(said.outside)})
-        return
-    width = max(map(len, calculator.LABELS.values()))
-    for key, words in said.parts.items():
-        say(f"{calculator.LABELS[key]:{width}}  {words}")
-    for words in said.outside:
-        say(f"{calculator.OUTSIDE_TITLE}{words}")
-
-
-def _question(
-    users: float | None, think: float, rate: float | None, criterion: str, spare: bool
-) -> Demanded:
-    from sizebook.stats.sizing import Demanded
-
-    statistic, _, limit = criterion.partition(":")
-    limit_s = _positive(limit) / 1e3
-    if statistic not in ("mean", "p95") or not limit_s:
-        _refuse(
-            f"--criterion {criterion}",
-            "mean or p95, a colon, and milliseconds above 0, such as mean:500",
-        )
-    given = {"--users": users, "--rate": rate}
-    asked = [f"{name} {one:g}" for name, one in given.items() if one is not None]
-    if len(asked) != 1:
-        _refuse(" and ".join(asked) or "neither --users nor --rate", "one of --users and --rate")
-    if not _positive(users if rate is None else rate):
-        _refuse(asked[0], "a number above 0")
-    if not 0 <= think < math.inf:
-        _refuse(f"--think {think:g}", "seconds, 0 or more")
-    return Demanded(
-        "mean" if statistic == "mean" else "p95",
-        limit_s,
+    size_options.refuse_mix(mix)
+    usage = None
+    if source is not None:
+        if users is not None or rate is not None:
+            size_options.refuse("--from and another load", "one of --users, --rate and --from")
+        usage = _read_usage(source, percentile)
+        rate = usage.busy.rate_per_s
+    asked = size_options.read_question(
         users=users,
-        think_s=think if users is not None else 0.0,
-        rate_per_s=rate,
-        spare_nodes=int(spare),
+        think=think,
+        rate=rate,
+        criterion=criterion,
+        failures=max(failures, 1) if spare else failures,
+        growth=growth,
+        by=by,
+        headroom=headroom,
+        utilization=utilization,
+        smt_factor=smt_factor,
+        today=datetime.datetime.now(datetime.UTC).date(),
     )
+    model = _model(find_project(), chapter)
+    prices = (price_cpu, price_gib, price_node)
+    offer = size_options.read_offer(model, sizes, memory, prices, NATIVE_MIB)
+    if emit is not None:
+        size_output.print_settings(model, asked, offer, emit)
+    elif as_json:
+        print_json(size_output.as_data(model, asked, offer, usage))
+    else:
+        size_output.print_answer(model, asked, offer, usage, curve=curve)
 
 
-def _positive(value: str | float | None) -> float:
-    """Return a number above 0 that ends; 0 for anything else."""
+def _read_usage(source: str, percentile: float) -> ReadUsage:
+    from sizebook.usage.rates import busiest_hours
+    from sizebook.usage.reading import read_usage
+
+    observed = read_usage(source)
     try:
-        number = float(value or 0)
-    except ValueError:
-        return 0.0
-    return number if 0 < number < math.inf else 0.0
-
-
-def _refuse(found: str, expected: str) -> NoReturn:
-    raise UsageError(
-        found=found,
-        expected=expected,
-        next_step="for example sizebook size --users 300 --think 1 --criterion p95:500",
-    )
+        return ReadUsage(observed, busiest_hours(observed, percentile))
+    except ValueError as error:
+        size_options.refuse(
+            f"--from {observed.source}: {error}",
+            "requests, and --percentile above 0 and up to 100",
+            "name a source with requests, or another --percentile",
+        )
 
 
 def _model(project: Project, chapter: str | None) -> SizingModel:

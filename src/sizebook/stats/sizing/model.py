@@ -1,4 +1,4 @@
-"""From a load to its response time and back: the arithmetic of the calculator.
+"""The model of a system's response: from a load on some CPUs to its response time.
 
 The response of a request, for throughput X on c CPUs, with ρ = X h / (μ c):
 
@@ -9,7 +9,7 @@ B is time that CPUs do not shorten, A what they do, W what waiting adds, k how l
 μ the requests a second that one CPU can bear, h what one costs where several nodes share them,
 as a multiple. B = 0, A = W = 1/μ, k = e = 1 is processor sharing; W = 0 the asymptotic bounds. Of N
 users who think for Z seconds X follows from X (Z + R) = N, which has one solution since R rises
-with X. ``static/calculator.js`` of the book does the same steps in the same order: a test compares.
+with X. ``static/sizing.js`` of the book does the same steps in the same order: a test compares.
 
 Nothing here extrapolates: what lies outside of the measured domain is said to.
 """
@@ -55,6 +55,22 @@ class Response:
         work_s = self.work_s / np.asarray(cores, dtype=np.float64)
         return np.where(load < 1, cost * (self.base_s + work_s + waiting), np.inf)
 
+    def seconds_at(self, rate: float, cores: float, nodes: int) -> float:
+        """Return ``seconds`` of one load, in a fraction of the time."""
+        load = rate / self.bearable_per_s(cores, nodes)
+        if not load < 1:
+            return math.inf
+        _, pass_s, waits_s = self._limits(0.0, cores, self.cost(nodes))
+        return pass_s + waits_s * math.pow(load, self.power) / (1 - load)
+
+    def bearable_per_s(self, cores: float, nodes: int) -> float:
+        """Return μ c / h, the rate at which the CPUs are full."""
+        return self.capacity_per_s * cores / self.cost(nodes)
+
+    def cost(self, nodes: int) -> float:
+        """Return h."""
+        return self.node_cost if nodes > 1 else 1.0
+
     def slope(self, rate: ArrayLike, cores: ArrayLike, nodes: ArrayLike) -> Floats:
         """Return dR/dX, in seconds for each request a second; infinite where R is."""
         load, cost, waiting = self._waiting(rate, cores, nodes)
@@ -96,7 +112,7 @@ class Response:
 
     def rate_of_one(self, users: float, think_s: float, cores: float, nodes: int) -> float:
         """Return ``rate_of`` for one load, in a twentieth of the time: searches ask thousands."""
-        cost = self.node_cost if nodes > 1 else 1.0
+        cost = self.cost(nodes)
         bearable, idle_s, waits_s = self._limits(think_s, cores, cost)
         low, high = 0.0, min(bearable, users / idle_s) if idle_s > 0 else bearable
         for _ in range(STEPS):
@@ -204,182 +220,27 @@ class SizingModel:
         """Return the 95th percentile that goes with a mean response."""
         return self.tail[0] * math.pow(mean_s, self.tail[1])
 
+    def mean_of_tail_s(self, p95_s: float) -> float:
+        """Return the mean response that goes with a 95th percentile."""
+        return math.pow(p95_s / self.tail[0], 1 / self.tail[1])
 
-@dataclass(frozen=True)
-class Demanded:
-    """What a system has to carry, and how fast it has to answer."""
+    def with_cpus_worth(self, worth: float) -> SizingModel:
+        """Return the same model in CPUs each of which does ``worth`` of what a measured one did.
 
-    statistic: Statistic
-    limit_s: float
-    users: float | None = None
-    think_s: float = 0.0
-    rate_per_s: float | None = None
-    """Requests a second that come at random; instead of users."""
-    spare_nodes: int = 0
-    """Nodes that may fail while the others go on."""
-
-    def __post_init__(self) -> None:
-        if (self.users is None) == (self.rate_per_s is None):
-            raise ValueError("either users or requests a second")
-        amount = self.users if self.users is not None else self.rate_per_s
-        if not (amount and amount > 0 and self.limit_s > 0 and self.think_s >= 0):
-            raise ValueError("a load above 0, a limit above 0, and no negative think time")
-
-
-@dataclass(frozen=True)
-class Predicted:
-    """What a model says of a load on a number of CPUs; infinite: it cannot be borne."""
-
-    rate_per_s: float
-    mean_s: float
-    p95_s: float
-
-
-@dataclass(frozen=True)
-class Outside:
-    """One bound of the domain that a question, or its answer, lies beyond."""
-
-    key: str
-    found: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Size:
-    """The answer: CPUs with interval, nodes, heap of each with interval, what is outside."""
-
-    nodes: int
-    cores: float | None
-    """None: more than was measured."""
-    cores_low: float | None
-    cores_high: float | None
-    rate_per_s: float | None
-    heap_mib: tuple[float, float, float] | None
-    """Of each node: estimate, low, high."""
-    most: float | None
-    """Largest load of the kind asked for that the most CPUs measured keep the criterion with."""
-    outside: tuple[Outside, ...]
-
-
-def predict(model: SizingModel, load: Demanded, cores: float, nodes: int = 1) -> Predicted:
-    """Return throughput and response times of a load; the criterion plays no part."""
-    response = model.response
-    if load.users is not None:
-        rate = response.rate_of_one(load.users, load.think_s, cores, nodes)
-        mean_s = load.users / rate - load.think_s
-    else:
-        assert load.rate_per_s is not None
-        rate = load.rate_per_s
-        mean_s = float(response.seconds(rate, cores, nodes))
-    return Predicted(rate, mean_s, model.tail_s(mean_s))
-
-
-def size(model: SizingModel, asked: Demanded) -> Size:
-    """Return how many CPUs a load needs to keep a criterion, and the rest of the answer."""
-    domain, nodes = model.domain, 1 + asked.spare_nodes
-    band = model.bands[asked.statistic]
-    cores, low, high = (
-        _cores(model, asked, nodes, limit)
-        for limit in (asked.limit_s, asked.limit_s * band, asked.limit_s / band)
-    )
-    rate = None if cores is None else predict(model, asked, cores, nodes).rate_per_s
-    outside = _outside(model, asked, nodes, rate, cores, high)
-    return Size(
-        nodes=nodes,
-        cores=cores,
-        cores_low=low,
-        cores_high=high,
-        rate_per_s=rate,
-        heap_mib=_heap_mib(model, rate),
-        most=most_load(model, asked, domain.cores[1], nodes) if cores is None else None,
-        outside=outside,
-    )
-
-
-def most_load(model: SizingModel, asked: Demanded, cores: float, nodes: int) -> float:
-    """Return the largest load of the kind asked for that keeps the criterion; 0: none does."""
-    low, high = 0.0, asked.users if asked.users is not None else asked.rate_per_s or 0.0
-    for _ in range(STEPS):
-        middle = 0.5 * (low + high)
-        if middle > 0 and _kept_s(model, _with_load(asked, middle), cores, nodes) <= asked.limit_s:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _with_load(asked: Demanded, amount: float) -> Demanded:
-    if asked.users is not None:
-        return replace(asked, users=amount)
-    return replace(asked, rate_per_s=amount)
-
-
-def _cores(model: SizingModel, asked: Demanded, nodes: int, limit_s: float) -> float | None:
-    """Return the fewest CPUs of the domain with which a limit is kept; None: not even the most."""
-    low, high = model.domain.cores
-    if not _kept_s(model, asked, high, nodes) <= limit_s:
-        return None
-    if _kept_s(model, asked, low, nodes) <= limit_s:
-        return low
-    for _ in range(STEPS):
-        middle = 0.5 * (low + high)
-        if _kept_s(model, asked, middle, nodes) <= limit_s:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _kept_s(model: SizingModel, asked: Demanded, cores: float, nodes: int) -> float:
-    found = predict(model, asked, cores, nodes)
-    return found.mean_s if asked.statistic == "mean" else found.p95_s
-
-
-def _heap_mib(model: SizingModel, rate: float | None) -> tuple[float, float, float] | None:
-    """Return the heap of a node that must carry all when the spare ones have failed."""
-    if model.heap is None or rate is None:
-        return None
-    heap, low, high = (float(math.ceil(one / MIB)) for one in model.heap.bytes_for(rate))
-    return heap, low, high
-
-
-def _outside(
-    model: SizingModel,
-    asked: Demanded,
-    nodes: int,
-    rate: float | None,
-    cores: float | None,
-    high: float | None,
-) -> tuple[Outside, ...]:
-    domain = model.domain
-    found = []
-
-    def look(key: str, value: float, low: float, high: float | None) -> None:
-        top = math.inf if high is None else high
-        if not low <= value <= top:
-            found.append(Outside(key, value, low, -1.0 if high is None else high))
-
-    look("nodes", nodes, min(domain.nodes), max(domain.nodes))
-    if asked.users is not None:
-        look("users", asked.users, 1.0, domain.users[1])
-        look("think_s", asked.think_s, *domain.think_s)
-        offered = asked.users / asked.think_s if asked.think_s > 0 else None
-    else:
-        offered = asked.rate_per_s
-        if domain.think_s[1] is not None:
-            found.append(Outside("open", offered or 0.0, 0.0, 0.0))
-    if cores is None:
-        found.append(Outside("cores", offered or 0.0, *domain.cores))
-    elif high is None:
-        found.append(Outside("cores_high", cores, *domain.cores))
-    if rate is not None:
-        look("rate_per_s", rate, 0.0, domain.rate_per_s[1])
-    mean_s = asked.limit_s
-    if asked.statistic == "p95":
-        mean_s = (asked.limit_s / model.tail[0]) ** (1 / model.tail[1])
-    look("response_s", mean_s, *domain.response_s)
-    return tuple(found)
+        Such as 0.6 for hardware threads where whole cores were measured. Its domain, too, is then
+        in those CPUs.
+        """
+        if worth == 1:
+            return self
+        response = replace(
+            self.response,
+            capacity_per_s=self.response.capacity_per_s * worth,
+            work_s=self.response.work_s / worth,
+            wait_s=self.response.wait_s * math.pow(worth, -self.response.exponent),
+        )
+        low, high = self.domain.cores
+        domain = replace(self.domain, cores=(low / worth, high / worth))
+        return replace(self, response=response, domain=domain)
 
 
 def _lists(value: Any) -> Any:
