@@ -133,7 +133,7 @@ def hide_format(page: Page) -> None:
 TAMPERED: dict[str, tuple[Callable[[Page], None], set[str], str]] = {
     "a number in prose": (change_number_in_prose, {"AU205"}, "#prose-1"),
     "the words of a number": (change_words_of_number, {"AU204", "AU205"}, "#prose-1"),
-    "a value": (change_value, {"AU204", "AU205"}, "#json-per-s"),
+    "a value": (change_value, {"AU204", "AU205", "AU801"}, "#json-per-s"),
     "a cell of a table": (change_table_cell, {"AU204"}, "#all-trials"),
     "a figure's data": (change_figure_data, {"AU204", "AU206"}, "#rates"),
     "a figure's picture alone": (change_svg, {"AU206"}, "#rates"),

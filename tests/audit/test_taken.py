@@ -23,7 +23,7 @@ def test_pages_that_were_taken_tell_noise_by_the_rounds_calibration(tmp_path: Pa
     project = Project(tmp_path / "book")
     for name in ("calibration", "events"):
         outcome = bring_page(project.root, get_chapter(project.root, name), {})
-        assert outcome.state == "published"
+        assert outcome.state == "published", outcome.error
     machine = get_chapter(project.root, "this-machine")
     assert run_chapter(project.root, machine, {"source": "published"}).state == "ran"
     target = own_target(project, ["events", "this-machine"])

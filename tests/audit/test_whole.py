@@ -158,7 +158,7 @@ def test_every_rule_is_documented_and_used() -> None:
     for rule in RULES:
         assert all((rule.title, rule.meaning, rule.remedy)), rule.id
     book = PROJECT / "src" / "sizebook" / "book"
-    paths = [path for name in ("audit", "crate") for path in (book / name).glob("*.py")]
+    paths = [path for name in ("audit", "crate") for path in (book / name).rglob("*.py")]
     code = "".join(path.read_text() for path in paths if not path.stem.endswith("rules"))
     assert [rule_id for rule_id in ids if f'"{rule_id}"' not in code] == []
 

@@ -54,10 +54,14 @@ def test_a_first_run_pauses_as_it_goes(book):
 def test_what_the_report_prints():
     """Five bindings, in words; beside them ours, in multiples of the first."""
     assert set(results.printed_times()["binding"]) == set(results.NAMES.values())
-    rows = {"way": ["direct", "jms"], "size": "100 KB", "jvms": 2, "call_ms": [1.0, 8.0]}
-    frame = pl.DataFrame(rows).with_columns(verdict=pl.lit("valid"))
+    rows = [("direct", 0, 1.0), ("jms", 0, 8.0), ("direct", 1, 2.0), ("jms", 1, 4.0)]
+    frame = pl.DataFrame(rows, schema=["way", "replicate", "call_ms"], orient="row").with_columns(
+        size=pl.lit("100 KB"), jvms=2, verdict=pl.lit("valid")
+    )
     found = results.beside_report(frame)
-    assert dict(found.select("way", "here_times").iter_rows())["jms"] == 8.0
+    times = dict(found.select("way", "here_times").iter_rows())
+    assert times["direct"] == 1.0
+    assert times["jms"] == pytest.approx(4.0)  # by blocks: 8 times and twice
     assert {one.name for one in results.BESIDE} == set(found.columns)
 
 

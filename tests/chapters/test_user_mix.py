@@ -63,8 +63,15 @@ def test_frames_of_trials(measured):
 
 def test_the_largest_trend_keeps_its_sign():
     """None where no trial tells one."""
-    assert results.largest(pl.DataFrame({"x": [0.1, -0.5, None]}), "x") == -0.5
-    assert results.largest(pl.DataFrame({"x": [None]}, schema={"x": pl.Float64}), "x") is None
+    rows = {"users": [5, 50, 5], "nodes": 1, "state": "quiet", "x": [0.1, -0.5, None]}
+    found = results.largest(pl.DataFrame(rows), "x")
+    assert found == -0.5
+    assert results.treatment_of(found) == "nodes 1, state quiet, users 50"
+    level = results.largest(pl.DataFrame({**rows, "x": [0.0, 0.0, None]}), "x")
+    assert results.treatment_of(level) == "all"
+    nothing = results.largest(pl.DataFrame({"x": [None]}, schema={"x": pl.Float64}), "x")
+    assert nothing is None
+    assert results.treatment_of(nothing) == "none"
 
 
 def test_medians_and_costs_of_a_treatment(measured):

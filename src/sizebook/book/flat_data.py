@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -54,6 +54,27 @@ def read_table(html: str) -> Rows:
     parser.close()
     grid = _spread([row for row in parser.rows if row.part == "thead"])
     heads = [" / ".join(dict.fromkeys(filter(None, names))) for names in zip(*grid, strict=True)]
+    cells, grouped = _body(parser)
+    return [[_GROUP_COLUMN, *heads] if grouped else heads, *cells]
+
+
+def read_columns(html: str, key: str) -> tuple[list[str], Rows]:
+    """Give the names of the columns in the frame that a table shows, and the table's rows.
+
+    ``key`` is the table's; Great Tables puts it and the name into the column's id. Where a table
+    is in groups, the first column is ``group``.
+    """
+    parser = _TableParser()
+    parser.feed(html)
+    parser.close()
+    ids = _spread([row for row in parser.rows if row.part == "thead"], lambda cell: cell.id)
+    names = [name.removeprefix(f"gt-{key}-") for name in ids[-1]] if ids else []
+    cells, grouped = _body(parser)
+    return ([_GROUP_COLUMN, *names] if grouped else names), cells
+
+
+def _body(parser: _TableParser) -> tuple[Rows, bool]:
+    """Give the rows of a table's body, and whether their first column names groups."""
     body = [row for row in parser.rows if row.part == "tbody"]
     groups, group = [], ""
     for row in body:
@@ -64,8 +85,7 @@ def read_table(html: str) -> Rows:
     cells = _spread([row for row in body if row.kind != _GROUP_ROW])
     if any(groups):
         cells = [[name, *row] for name, row in zip(groups, cells, strict=True)]
-        heads = [_GROUP_COLUMN, *heads]
-    return [heads, *cells]
+    return cells, any(groups)
 
 
 def write_csv(rows: Iterable[Sequence[str]]) -> str:
@@ -114,6 +134,7 @@ def _cell(value: Any) -> str:
 class _Cell:
     columns: int
     rows: int
+    id: str = ""
     text: str = ""
 
 
@@ -142,7 +163,7 @@ class _TableParser(HTMLParser):
             self.rows.append(_Row("title" if kind == _TITLE_ROW else self._part, kind))
         elif tag in ("td", "th") and self.rows:
             spans = _span(about.get("colspan")), _span(about.get("rowspan"))
-            self.rows[-1].cells.append(_Cell(*spans))
+            self.rows[-1].cells.append(_Cell(*spans, about.get("id") or ""))
             self._inside = True
         elif tag == "br":
             self.handle_data(" ")
@@ -168,7 +189,7 @@ def _span(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and 0 < int(text) < 1000 else 1
 
 
-def _spread(rows: Sequence[_Row]) -> Rows:
+def _spread(rows: Sequence[_Row], of: Callable[[_Cell], str] = lambda cell: cell.text) -> Rows:
     """Give the grid of a table: a cell that covers several columns or rows stands in each."""
     grid: list[dict[int, str]] = [{} for _ in rows]
     for line, row in enumerate(rows):
@@ -177,6 +198,6 @@ def _spread(rows: Sequence[_Row]) -> Rows:
             while column in grid[line]:
                 column += 1
             for below in grid[line : line + cell.rows]:
-                below |= {column + step: cell.text for step in range(cell.columns)}
+                below |= {column + step: of(cell) for step in range(cell.columns)}
     width = max((max(line, default=-1) + 1 for line in grid), default=0)
     return [[line.get(column, "") for column in range(width)] for line in grid]

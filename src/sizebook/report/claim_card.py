@@ -57,7 +57,18 @@ def claim_values(outcome: ClaimOutcome) -> dict[str, Scalar]:
         "reported": outcome.reported_ratio,
         "measured": effect_words(outcome.effect, outcome.low, outcome.high, outcome.n),
         "reason": outcome.reason,
+        "each": each_in_words(outcome),
     }
+
+
+def each_in_words(outcome: ClaimOutcome) -> str:
+    """Return the effect of each comparison with the levels in which its left side differs."""
+    said = []
+    for pair in outcome.comparisons:
+        own = {k: v for k, v in pair.left.items() if k not in pair.right or pair.right[k] != v}
+        words = effect_words(pair.effect, pair.low, pair.high, pair.n)
+        said.append(f"{words} with {name_levels(own or pair.left)}")
+    return "; ".join(said) or "none"
 
 
 def render_text(outcome: ClaimOutcome) -> str:

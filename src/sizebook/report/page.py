@@ -22,6 +22,7 @@ from sizebook.report.evidence import (
     hash_text,
     make_evidence,
 )
+from sizebook.report.measured import measurand_field
 from sizebook.report.reported_files import evidence_files
 from sizebook.report.showing import checked_key, is_unseen, show
 from sizebook.stats.noise import NoiseFloor
@@ -170,7 +171,7 @@ class Page:
         spec = f",.{digits}f" if isinstance(digits, int) else digits or ""
         words = wording.format_scalar(scalar, spec, unit)
         record = self._record("value", key, hash_json(scalar), trials)
-        record |= {"value": scalar, "unit": unit, "format": spec}
+        record |= {"value": scalar, "unit": unit, "format": spec, **measurand_field(value)}
         self._numbers[key] = scalar
         show({"text/plain": f"{key} = {words}"}, record)
 
@@ -325,6 +326,7 @@ class Page:
         record["texts"] = list(sentence.texts)
         record["numbers"] = [
             {"key": keys[gap.name], "value": scalars[gap.name], "words": word, "format": gap.format}
+            | measurand_field(values[gap.name])
             for gap, word in zip(sentence.placeholders, words, strict=True)
         ]
         markdown = sentence.join([wording.escape_markdown(word) for word in words])

@@ -7,8 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from sizebook.model.measurand import Measurand
 from sizebook.model.records import Scalar
+from sizebook.report.measured import (
+    MeasuredInterval,
+    MeasuredNumber,
+    MeasuredWords,
+    measurand_of,
+)
 from sizebook.report.reported import conditions
+from sizebook.report.wording import to_scalar
 from sizebook.stats.equivalence import compare
 from sizebook.stats.intervals import (
     Interval,
@@ -71,7 +79,8 @@ def ratio(
     (``stats.pairing``).
     """
     a, b, paired = _sides(frame, metric, left, right)
-    return ratio_interval(a, b, paired=paired)
+    found = ratio_interval(a, b, paired=paired)
+    return MeasuredInterval.of(found, Measurand("ratio", metric, _plain(left), _plain(right)))
 
 
 def compared(
@@ -110,7 +119,8 @@ def _sides(
 def mean_of(frame: pl.DataFrame, metric: str, levels: Mapping[str, Scalar]) -> float:
     """Return the metric's mean over the replicates of a treatment; NaN without any."""
     values = _values(_select(usable(frame), levels), metric)
-    return float(values.mean()) if values.size else float("nan")
+    mean = float(values.mean()) if values.size else float("nan")
+    return MeasuredNumber(mean, Measurand("mean", metric, _plain(levels)))
 
 
 def lookup(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -142,6 +152,11 @@ def beside(
 
 def words(interval: Interval, digits: int = 2) -> str:
     """Return an interval in words, such as ``2.47 (2.31 to 2.64, n = 3)``."""
+    said, known = _words(interval, digits), measurand_of(interval)
+    return said if known is None or interval.estimate is None else MeasuredWords(said, known)
+
+
+def _words(interval: Interval, digits: int) -> str:
     if interval.estimate is None:
         return f"not known ({interval.reason})"
     if interval.low is None or interval.high is None:
@@ -156,6 +171,11 @@ def _select(frame: pl.DataFrame, levels: Mapping[str, Scalar]) -> pl.DataFrame:
     for name, level in levels.items():
         frame = frame.filter(pl.col(name) == level)
     return frame
+
+
+def _plain(levels: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    known = {name: to_scalar(name, level) for name, level in levels.items()}
+    return {name: level for name, level in known.items() if level is not None}
 
 
 def _values(frame: pl.DataFrame, metric: str) -> np.ndarray:

@@ -55,7 +55,9 @@ def to_scalar(name: str, value: Any) -> Scalar:
     """
     if hasattr(value, "item") and callable(value.item):
         value = value.item()
-    if value is None or isinstance(value, (str, bool, int)):
+    if isinstance(value, str):
+        return str(value)
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, numbers.Real):
         number = float(value)

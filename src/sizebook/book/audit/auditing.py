@@ -12,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from sizebook.book.audit.agreement.checking import check_agreement
+from sizebook.book.audit.agreement.shown import measurands_of
 from sizebook.book.audit.bundles import AuditedBundle, audit_bundles
 from sizebook.book.audit.contents import Draw, LookUp
 from sizebook.book.audit.designs import audit_designs, audit_freshness
@@ -31,6 +33,7 @@ from sizebook.book.crate.rules import is_crate
 from sizebook.book.ledger.tables import read_tables
 from sizebook.model.claim import Claim
 from sizebook.model.errors import BundleError, UsageError, UserError
+from sizebook.model.measurand import Measurand
 from sizebook.report.claims import find_claim
 from sizebook.store import Project
 
@@ -141,9 +144,15 @@ def _audit_pages(
         _replays(replayed, bundles, project, say, own=target.own) as replays,
     ):
         _audit_results(pages, chapters, bundles, look_up, drawer.draw, target, report, say)
+        measurands: dict[tuple[str, str], Measurand] = {}
         for page, again in replays:
             compare_replay(page, again, report, own=target.own)
             audit_treatments(page, again.notes, bundles, report)
+            if again.made is not None:
+                measurands |= measurands_of(again.made)
+    treatments = {one: group[0].bundle.record.trial.treatment for one, group in bundles.items()}
+    book = project.book if project is not None and not target.foreign else None
+    check_agreement(pages, treatments, measurands, report, book)
     if project is not None:
         audit_claims(pages, look_up, report)
         audit_written(pages, read_tables(project.root), report)

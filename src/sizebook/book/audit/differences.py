@@ -10,6 +10,7 @@ from typing import Any
 
 from sizebook.book.audit.contents import SVG, first_difference, plain_svg
 from sizebook.book.audit.outputs import Output
+from sizebook.model.measurand import FIELD as MEASURAND
 from sizebook.report.chart import MIME
 
 _OF_THE_RUN = ("commit", "harness", "sha256")
@@ -35,13 +36,33 @@ def find_difference(shown: Output, made: Output) -> FirstDifference | None:
     Compared are the record, everything that is shown, and the evidence but for the commit, the
     version and the folder that the bundles came from. Numbers may differ in their last bits.
     """
+    fields, *rest = _parts(made)
+    known = without_newer(shown.fields, fields)
     for part, one, other in zip(
-        ("", "shown as ", "evidence "), _parts(shown), _parts(made), strict=True
+        ("", "shown as ", "evidence "), _parts(shown), (known, *rest), strict=True
     ):
         found = _first(one, other, "")
         if found is not None:
             return FirstDifference(part + found.where, found.shown, found.made)
     return None
+
+
+def without_newer(shown: Any, made: Any) -> Any:
+    """Return a record of the replay without what a number is of, where the page's does not say it.
+
+    Records have the field since a version that many published pages are older than.
+    """
+    if not isinstance(shown, dict) or not isinstance(made, dict):
+        return made
+    known = {n: each for n, each in made.items() if n != MEASURAND or MEASURAND in shown}
+    theirs, ours = shown.get("numbers"), made.get("numbers")
+    if isinstance(theirs, list) and isinstance(ours, list):
+        said = {str(each.get("key")): each for each in theirs if isinstance(each, dict)}
+        known["numbers"] = [
+            without_newer(said.get(str(each.get("key"))), each) if isinstance(each, dict) else each
+            for each in ours
+        ]
+    return known
 
 
 def is_same(one: Any, other: Any) -> bool:

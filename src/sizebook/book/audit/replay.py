@@ -19,7 +19,7 @@ from typing import Any
 from papermill.exceptions import PapermillExecutionError
 
 from sizebook.book.audit.bundles import AuditedBundle
-from sizebook.book.audit.differences import find_difference, is_same
+from sizebook.book.audit.differences import find_difference, is_same, without_newer
 from sizebook.book.audit.findings import AuditedItem, AuditReport
 from sizebook.book.audit.outputs import ExecutedPage, Output, cited_by, read_page
 from sizebook.book.audit.places import OF_THE_MOMENT, compare_places
@@ -342,7 +342,7 @@ def _compare_numbers(page: ExecutedPage, shown: Output, made: Output, report: Au
     differing = [
         key
         for key in [*said, *(key for key in again if key not in said)]
-        if not is_same(said.get(key), again.get(key))
+        if not is_same(said.get(key), without_newer(said.get(key), again.get(key)))
     ]
     for key in differing:
         one, other = (_number_words(each.get(key)) for each in (said, again))

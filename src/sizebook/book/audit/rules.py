@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from sizebook.book.audit.agreement_rules import AGREEMENT_RULES
 from sizebook.book.audit.bundle_rules import BUNDLE_RULES
 from sizebook.book.audit.page_rules import PAGE_RULES
 from sizebook.book.audit.rule import BUILD, SEVERITIES, AuditRule, Severity
@@ -130,6 +131,7 @@ RULES: tuple[AuditRule, ...] = (
         "left out and the page's commit, each as the pack's trials and page say it.",
         "Get a fresh copy of the book: git checkout data/published.",
     ),
+    *AGREEMENT_RULES,
 )
 
 _BY_ID = {rule.id: rule for rule in RULES}

@@ -127,21 +127,30 @@ def times_direct(apart: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
 
 
 def beside_report(results: pl.DataFrame) -> pl.DataFrame:
-    """Return one row a binding that the report has, too: ``BESIDE``."""
+    """Return one row a binding that the report has, too: ``BESIDE``.
+
+    How many times the direct call it takes is the ratio of ``times_direct``, block by block.
+    """
     printed = printed_times()
     rows = [
         (
             way,
             printed.filter(pl.col("binding") == NAMES[name])["value"].item(),
             summaries.mean_of(results, "call_ms", at(way)),
+            _times_direct(results, way),
         )
         for way, name in _LIKE.items()
     ]
-    schema = {"way": pl.String, "report": pl.Float64, "here": pl.Float64}
-    both = pl.col("report", "here")
-    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(
-        (both / both.first()).name.suffix("_times")
-    )
+    numbers = ("report", "here", "here_times")
+    schema = {"way": pl.String, **dict.fromkeys(numbers, pl.Float64)}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.with_columns(report_times=pl.col("report") / pl.col("report").first())
+
+
+def _times_direct(results: pl.DataFrame, way: str) -> float | None:
+    if way == "direct":
+        return 1.0
+    return summaries.ratio(results, "call_ms", at(way), at("direct")).estimate
 
 
 def border_times(results: pl.DataFrame) -> pl.DataFrame:

@@ -8,13 +8,14 @@ from sizebook.chapters.layouts.workloads import Workload, java_of
 from sizebook.lab import Trials
 from sizebook.lab.trials import Measure
 from sizebook.model.records import Scalar
-from sizebook.report import drains, measures, stored_rows
+from sizebook.report import drains, machine_course, measures, stored_rows
 
 Lent = Mapping[tuple[str, str], Trials]
 """Trials by chapter and design."""
 SAID = {"newer": "layouts", "older": "older"}
 """Generations, and the designs of the chapter itself that measure them."""
 _CPU = measures.cpu_ms_per_request("app")
+_BUSY = measures.stack_cpu_share
 
 
 def missing_chapters(lent: Lent) -> list[str]:
@@ -29,6 +30,7 @@ def workload(
     *,
     rate: Measure = measures.throughput_per_s,
     cpu: Measure = _CPU,
+    busy: Measure = _BUSY,
     **levels: Scalar | None,
 ) -> Workload:
     """Return the workload of some designs: its rate, CPU time, resident memory and busy share.
@@ -43,7 +45,7 @@ def workload(
         rate=rate,
         cpu=cpu,
         rss=measures.level("process/app-", "rss_bytes"),
-        busy=measures.stack_cpu_share,
+        busy=busy,
     )
 
 
@@ -91,6 +93,7 @@ def messages(lent: Lent) -> dict[str, Workload]:
             [lent["messaging", SAID[said]]],
             rate=drains.drained_per_s,
             cpu=drains.cpu_ms_per_message("app"),
+            busy=_BUSY,
             **fixed,
         )
         for said, fixed in levels.items()
@@ -98,7 +101,11 @@ def messages(lent: Lent) -> dict[str, Workload]:
 
 
 def user_mix(lent: Lent) -> Workload:
-    """Return the user mix with the most users, without background work."""
+    """Return the user mix with the most users, without background work.
+
+    How busy it keeps the CPUs is measured as in its own chapter, whose claim is about that.
+    """
     group = lent["user-mix", "mix"]
     most = max((trial.treatment["users"] for trial in group), default=None)
-    return workload("user mix", [group], users=most, state="quiet")
+    busy = machine_course.machine("cpu_percent")
+    return workload("user mix", [group], busy=busy, users=most, state="quiet")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from sizebook.chapters.user_mix.machine_course import QUANTITIES, STATISTICS, machine_course
 from sizebook.lab import Trials
 from sizebook.report import charts
+from sizebook.report.machine_course import QUANTITIES, STATISTICS, machine_course
 from sizebook.report.reported import conditions, find_reported
 from sizebook.report.tables import plain_table
 from sizebook.store import Bundle

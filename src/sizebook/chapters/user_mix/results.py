@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from sizebook.chapters.user_mix import machine_course, machine_views, pace
+from sizebook.chapters.user_mix import machine_views, pace
 from sizebook.lab import Trials
+from sizebook.model.measurand import Measurand
 from sizebook.model.records import Scalar
-from sizebook.report import measures, summaries
+from sizebook.report import machine_course, measures, summaries
+from sizebook.report.measured import MeasuredNumber
 from sizebook.report.quantities import Quantity, frame_of
+from sizebook.report.sides import name_levels
 
 _USERS, _NODES, _STATE = (
     Quantity("users", "Users"),
@@ -74,10 +77,21 @@ def waits_frame(results: pl.DataFrame) -> pl.DataFrame:
     return summaries.means(results, list(KEYS), *(one.name for one in _WAITED))
 
 
-def largest(known: pl.DataFrame, column: str) -> float | None:
-    """Return the value of a column that is farthest from 0; None without any."""
-    values = known[column].drop_nulls().to_list()
-    return float(max(values, key=abs)) if values else None
+def largest(known: pl.DataFrame, column: str) -> MeasuredNumber | None:
+    """Return the trend that is farthest from 0, with the treatment that it is of; None without."""
+    rows = known.drop_nulls(column).to_dicts()
+    if not rows:
+        return None
+    row = max(rows, key=lambda each: abs(each[column]))
+    levels = {name: row[name] for name in KEYS}
+    return MeasuredNumber(row[column], Measurand("trend", column, levels))
+
+
+def treatment_of(found: MeasuredNumber | None) -> str:
+    """Return the treatment that a trend is of, in words: "none" without one, "all" if it is 0."""
+    if found is None or found.measurand is None:
+        return "none"
+    return "all" if float(found) == 0 else name_levels(found.measurand.levels)
 
 
 def cpu_beside(printed: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:

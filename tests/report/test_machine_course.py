@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 import synthetic_bundles as made
 
-from sizebook.chapters.user_mix import machine_course, machine_views
+from sizebook.chapters.user_mix import machine_views
 from sizebook.model.deployment import Deployment, JvmRole
+from sizebook.report import machine_course
 
 S, BEGIN, MEASURED = made.S, made.BEGIN, made.MEASURED
 KINDS = {name: getattr(pl, kind) for name, kind in made.COUNTER_COLUMNS.items()}

@@ -1,0 +1,1 @@
+"""Whether a page agrees with itself, with other pages, and with the claims that it cites."""
