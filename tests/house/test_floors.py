@@ -25,6 +25,7 @@ FLOORS = {
     "stack": 2,
     "checks": 2,
     "judge": 2,
+    "traffic": 3,
     "lab": 3,
     "report": 4,
     "chapters": 5,
