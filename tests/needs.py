@@ -111,6 +111,7 @@ OF: dict[str, tuple[str, ...]] = {
     "load/test_fence.py": ("measure",),
     "load/test_spread.py": ("jvm", "measure", "root"),
     "load/test_workers.py": ("measure",),
+    "traffic/test_running.py": ("measure",),
     "probes/test_jvm.py": ("jvm",),
     "probes/test_native_memory.py": ("jvm",),
     "probes/test_postgres.py": ("database", "root"),

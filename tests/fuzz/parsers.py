@@ -6,6 +6,7 @@ of small real samples in ``corpus/``, in a folder of its name.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import http.client
 import io
@@ -70,6 +71,9 @@ from sizebook.store.received import unpack_bundles
 from sizebook.store.record_file import RECORD, parse_record
 from sizebook.store.rounds import ROUND, open_round
 from sizebook.store.tables import TableError
+from sizebook.traffic.preparing import prepare as prepare_load
+from sizebook.traffic.reading import parse_traffic
+from sizebook.traffic.writing import write_load
 from sizebook.usage.rates import busiest_hours
 from sizebook.usage.reading import read_usage
 
@@ -411,6 +415,20 @@ FOREIGN = (
 )
 """Files of other load tools: one reader finds out which it has."""
 
+
+def _traffic(data: bytes, _: Path) -> None:
+    """Make a load of what somebody recorded or described, as far as the files of it."""
+    recording = parse_traffic(data, "source")
+    written = write_load(prepare_load(recording, "source"), "shop", "Shop")
+    for name, text in written.files.items():
+        if name.endswith(".py"):
+            ast.parse(text)
+        assert isinstance(text, bytes) or text.encode() is not None
+
+
+TRAFFIC = ("csv", "har", "jmeter", "k6", "log", "openapi", "postman")
+"""Forms of recorded or described traffic."""
+
 PARSERS: dict[str, Parser] = {
     "balancer-log": Parser(_balancer_log, cost=6),
     "balancer-stats": Parser(_balancer_stats, (OSError, Unavailable)),
@@ -443,5 +461,6 @@ PARSERS: dict[str, Parser] = {
     "scrape": Parser(_scrape, (Unavailable,), cost=4),
     "stub-status": Parser(_stub_status, (ExpositionError,), cost=2),
     **{name: Parser(_foreign_results, cost=30) for name in FOREIGN},
+    **{f"traffic-{form}": Parser(_traffic, cost=20) for form in TRAFFIC},
 }
 """By name: the word on the command line and the folder of the corpus."""

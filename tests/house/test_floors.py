@@ -26,6 +26,7 @@ FLOORS = {
     "checks": 2,
     "judge": 2,
     "usage": 2,
+    "traffic": 3,
     "lab": 3,
     "report": 4,
     "chapters": 5,

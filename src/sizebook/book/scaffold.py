@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from sizebook.book.own_wheel import pack_wheel
 from sizebook.model.errors import UsageError
 from sizebook.model.urls import read_url
 from sizebook.store.named_paths import writing
+from sizebook.traffic.writing import WrittenLoad
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_ID = 40
@@ -41,6 +43,37 @@ _BOOK_FILES = {
 }
 
 
+_RATES: dict[str, Any] = {
+    "design": "rates",
+    "factor": "rate_per_s",
+    "levels": "rates_per_s",
+    "label": "Due per second",
+    "axis": "requests due per second",
+    "by": "the rate of requests",
+    "factor_word": "rate",
+}
+_VISITORS = _RATES | {
+    "design": "visitors",
+    "factor": "users",
+    "levels": "users",
+    "label": "Visitors",
+    "axis": "visitors at a time",
+    "by": "the number of visitors",
+    "factor_word": "visitors",
+    "at_most": "With {most:g} visitors at a time",
+}
+_SPEEDS = _RATES | {
+    "design": "speeds",
+    "factor": "speed",
+    "levels": "speeds",
+    "label": "Times as fast as recorded",
+    "axis": "times as fast as recorded",
+    "by": "the speed of the replay",
+    "factor_word": "speed",
+    "at_most": "At {most:g} times the recorded speed",
+}
+_MEASURABLE_PER_S = 100.0
+"""A rate at which even a short trial has some dozen requests."""
 _TESTED_BY = (("dev.lock", "ruff"),)
 """Lock file and package of what tests need beside the rest."""
 
@@ -55,11 +88,18 @@ class NewChapter:
     """Caption of its part in the table of contents; empty: the last one with numbered chapters."""
     url: str = ""
     """Where the system runs already; empty: it is started by a command."""
+    load: WrittenLoad | None = None
+    """Its load, made of what was recorded; None: one page again and again."""
+
+    @property
+    def module(self) -> str:
+        """Name of its load profile's file without ``.py``, and of the folder of its data."""
+        return self.id.replace("-", "_")
 
     @property
     def locustfile(self) -> str:
         """Name of its load profile's file."""
-        return f"{self.id.replace('-', '_')}.py"
+        return f"{self.module}.py"
 
     @property
     def inventory(self) -> str:
@@ -87,7 +127,7 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
     part = chapter.part or _last_part([each.part for each in known if each.order <= _LAST_ORDER])
     made = _chapter_texts(chapter, min(order, _LAST_ORDER), part)
     texts = {root / path: text for path, text in made.items()}
-    for path in texts:
+    for path in (*texts, *([root / "locustfiles" / chapter.module] if chapter.load else ())):
         if path.exists():
             raise UsageError(
                 found=f"a file {path.relative_to(root)}",
@@ -107,7 +147,7 @@ def start_chapter(root: Path, chapter: NewChapter) -> tuple[Path, ...]:
     for path, text in {**texts, toc: contents}.items():
         with writing(path, "make the book's folders writable"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
     return (*texts, toc)
 
 
@@ -192,9 +232,13 @@ def add_to_contents(toc: str, part: str, page: str) -> str:
     return "\n".join([*lines[:at], *own, *lines[at:]]) + "\n"
 
 
-def _chapter_texts(chapter: NewChapter, order: int, part: str) -> dict[str, str]:
+def _chapter_texts(chapter: NewChapter, order: int, part: str) -> dict[str, str | bytes]:
     """Return path to text of each file of a chapter."""
+    load = chapter.load
     known = {
+        **_words_of(load),
+        "module": chapter.module,
+        "ready": load.ready if load is not None else "/",
         "id": chapter.id,
         "title": chapter.title,
         "locustfile": chapter.locustfile,
@@ -203,15 +247,38 @@ def _chapter_texts(chapter: NewChapter, order: int, part: str) -> dict[str, str]
         "factories": "given_system, place" if chapter.url else "place, started_system",
         "inventory": f', inventory=ROOT / "{chapter.inventory}"' if chapter.inventory else "",
     }
-    texts = {
+    if load is not None:
+        files = {f"locustfiles/{path}": text for path, text in load.files.items()}
+    else:
+        files = {f"locustfiles/{chapter.locustfile}": _render("locustfile.py.j2", **known)}
+    texts: dict[str, str | bytes] = {
         f"notebooks/{order:02d}-{chapter.id}.ipynb": _notebook(chapter, order, part, known),
-        f"locustfiles/{chapter.locustfile}": _render("locustfile.py.j2", **known),
+        **files,
         f"tests/smoke/test_{chapter.locustfile}": _render("test_chapter.py.j2", **known),
     }
     if chapter.inventory:
         text = _render("inventory.yaml.j2", id=chapter.id, url=chapter.url)
         texts[chapter.inventory] = text
     return texts
+
+
+def _words_of(load: WrittenLoad | None) -> dict[str, Any]:
+    """Return what the notebook varies, and what it calls that."""
+    kind = load.kind if load is not None else ""
+    words = _RATES
+    if load is not None and kind == "session":
+        words = _VISITORS | {"visit_s": max(1.0, round(load.length_s, 1))}
+    elif load is not None and kind == "log":
+        words = _SPEEDS | {"speeds": _speeds(load.rate_per_s)}
+    return {"kind": kind, **words}
+
+
+def _speeds(rate_per_s: float) -> list[float]:
+    """Return speeds of a replay: as recorded, and faster until there is enough to be measured."""
+    if rate_per_s <= 0 or rate_per_s * 4 >= _MEASURABLE_PER_S:
+        return [1.0, 2.0, 4.0]
+    top = 10.0 ** math.ceil(math.log10(_MEASURABLE_PER_S / rate_per_s))
+    return [1.0, top / 2, top]
 
 
 def _notebook(chapter: NewChapter, order: int, part: str, known: dict[str, Any]) -> str:

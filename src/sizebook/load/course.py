@@ -23,6 +23,7 @@ from sizebook.load.schedule import (
     Offsets,
     ThinkTimes,
     arrival_offsets,
+    leading,
     paced_offsets,
     user_share,
     user_start_offset_ns,
@@ -94,6 +95,10 @@ class TrialSchedule:
         """Due times of each user, where users have their own."""
         self._common = DueTimes(())
         """Due times for whoever is free."""
+        self._leading = 0
+        """Arrivals of all workers before the measured phase."""
+        self._carried: dict[int, int] = {}
+        """Number of the arrival that each user carries."""
         self._schedule()
         self._started_arrivals = 0
         self._stopped = False
@@ -134,6 +139,7 @@ class TrialSchedule:
             self._own = dict(zip(self.users, map(DueTimes.of, own), strict=True))
             return
         whole = arrival_offsets(load.arrivals, load.phases, load.seed)
+        self._leading = leading(whole, load.phases)
         self.offsets = worker_share(whole, order.worker, order.workers)
         self._common = DueTimes.of(self.offsets)
 
@@ -280,12 +286,23 @@ class TrialSchedule:
         if self._over or due.taken >= len(due.offsets):
             return None
         due_ns = self._wall_ns(due.offsets[due.taken])
+        if due is self._common:
+            number = due.taken * self.order.workers + self.order.worker
+            self._carried[user] = number - self._leading
         due.taken += 1
         self.clock.sleep_until(due_ns)
         if self._over or due_ns >= self.end_ns:
             return None
         self._started_arrivals += 1
         return due_ns
+
+    def arrival_of(self, user: int) -> int:
+        """Return the number of the open arrival that a user carries, over all workers.
+
+        They count from the begin of the measured phase on; those before it have negative numbers.
+        0 for users who carry none.
+        """
+        return self._carried.get(user, 0)
 
     @property
     def _over(self) -> bool:

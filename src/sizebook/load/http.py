@@ -9,6 +9,7 @@ and again. Time-outs come from one sweep over all clients instead of a timer per
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from time import monotonic_ns
 from typing import Any, ClassVar
 
@@ -20,7 +21,14 @@ from sizebook.hosts.addresses import ATTEMPT_S
 from sizebook.load.answer import ClosedByServerError, Exchange, read_answer
 from sizebook.load.connection import Connection, connect
 from sizebook.load.target import Headers, Target
-from sizebook.load.wire import MAX_COOKIES, Head, ProtocolError, build_head, is_farewell
+from sizebook.load.wire import (
+    MAX_COOKIES,
+    Head,
+    ProtocolError,
+    build_head,
+    is_cookie,
+    is_farewell,
+)
 
 MAX_BUILT_REQUESTS = 20_000
 LOOK_S = 0.01
@@ -159,6 +167,24 @@ class HttpClient:
         if head is not None and head.cookies:
             self._keep_cookies(head)
         return exchange
+
+    def cookie(self, name: str) -> str | None:
+        """Return the value of a cookie that the server has set; None if there is none."""
+        value = self._cookies.get(name.encode("latin-1", "replace"))
+        return None if value is None else value.decode("latin-1")
+
+    def start_anew(self, cookies: Mapping[str, str]) -> None:
+        """Be another visitor: with these cookies, and with a connection that is yet to be opened.
+
+        Raises ValueError for a cookie that would break out of its header.
+        """
+        kept = {}
+        for name, value in cookies.items():
+            if not is_cookie(name, value):
+                raise ValueError(f"cookie {name!r}: a name and a value without ; and line ends")
+            kept[name.encode("latin-1")] = value.encode("latin-1")
+        self.close()
+        self._cookies = kept
 
     def interrupt(self, error: str) -> bool:
         """End the request under way, if there is one, recorded under this error class.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizebook.model.intensity import Intensity
-from sizebook.model.load import ClosedLoop, PacedUsers, Phases, Scheduled
+from sizebook.model.load import ClosedLoop, PacedUsers, Phases, ReplayedArrivals, Scheduled
 
 Offsets = NDArray[np.int64]
 """Nanoseconds from the start of the trial, ascending."""
@@ -33,6 +33,8 @@ WHOLE = 1e-9
 def arrival_offsets(arrivals: Scheduled, phases: Phases, seed: int) -> Offsets:
     """Return the start of every arrival of a trial, up to the end of its measured phase."""
     intensity = arrivals.intensity(phases)
+    if isinstance(arrivals, ReplayedArrivals):
+        return replayed_offsets(arrivals, phases)
     if arrivals.poisson:
         return poisson_offsets(intensity, seed)
     return even_offsets(intensity)
@@ -47,6 +49,27 @@ def even_offsets(intensity: Intensity) -> Offsets:
     """
     change = TimeChange(intensity)
     return change.offsets(np.arange(math.ceil(change.total), dtype=np.float64))
+
+
+def replayed_offsets(arrivals: ReplayedArrivals, phases: Phases) -> Offsets:
+    """Return given times, from the begin of the measured phase on, and the even ones before them.
+
+    The first of them is number ``leading`` of the schedule.
+    """
+    begin_ns, end_ns = measured_begin_ns(phases), round(phases.planned_s * 1e9)
+    before = even_offsets(arrivals.intensity(phases))
+    given: Offsets = begin_ns + np.array(arrivals.times_us, dtype=np.int64) * 1000
+    return np.concatenate([before[before < begin_ns], given[given < end_ns]])
+
+
+def measured_begin_ns(phases: Phases) -> int:
+    """Return when the measured phase begins, in ns from the trial's start."""
+    return round((phases.ramp_s + phases.warmup_s) * 1e9)
+
+
+def leading(offsets: Offsets, phases: Phases) -> int:
+    """Return how many arrivals of a schedule come before the measured phase."""
+    return int(np.searchsorted(offsets, measured_begin_ns(phases)))
 
 
 def poisson_offsets(intensity: Intensity, seed: int) -> Offsets:

@@ -135,6 +135,14 @@ class Scenario(User):
         return self.course.settings[name]
 
     @property
+    def arrival_number(self) -> int:
+        """Number of the open arrival that this pass is, over all workers.
+
+        It counts from the begin of the measured phase on, and is negative before it.
+        """
+        return self.course.arrival_of(self.number)
+
+    @property
     def joins(self) -> bool:
         """Whether this scenario's users do something when they join."""
         return type(self).join is not Scenario.join

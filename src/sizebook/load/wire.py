@@ -24,6 +24,7 @@ _CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]{0,64}(?:;[^\r\n\x00]*)?\Z")
 _CHUNK_SIZE = re.compile(rb"(?:[0-9A-Fa-f]{1,12}[ \t]{0,64})?")
 """Begins a chunk's line; some bytes at most, so that it may be looked at again with each one."""
 _PATH = re.compile(r"/[\x21-\x7e]*\Z")
+_COOKIE = re.compile(r"[!#-+\--:<>-~]+=[ -:<-~]*\Z")
 _NO_BODY = frozenset((204, 304))
 _FAREWELL = re.compile(rb"HTTP/1\.[01] 408[ \r]")
 _BROKEN_LINE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
@@ -49,6 +50,8 @@ class Head:
     """Value of Content-Type in lower case, empty if there was none."""
     cookies: tuple[tuple[bytes, bytes | None], ...]
     """Name and value of each cookie set; None: the cookie is to be forgotten."""
+    location: bytes = b""
+    """Value of Location, empty if there was none."""
 
 
 def parse_head(head: bytes) -> Head:
@@ -64,7 +67,7 @@ def parse_head(head: bytes) -> Head:
     keep_alive = status_line[1] == b"1"
     lengths: set[bytes] = set()
     chunked = False
-    content_type = b""
+    content_type = location = b""
     cookies: list[tuple[bytes, bytes | None]] = []
     for line in lines:
         field = _FIELD.match(line)
@@ -82,6 +85,8 @@ def parse_head(head: bytes) -> Head:
             keep_alive = b"close" not in options and (keep_alive or b"keep-alive" in options)
         elif name == b"content-type":
             content_type = value.lower()
+        elif name == b"location":
+            location = value
         elif name == b"set-cookie" and (cookie := parse_cookie(value)) is not None:
             cookies.append(cookie)
     length = _length(lengths, chunked)
@@ -89,7 +94,7 @@ def parse_head(head: bytes) -> Head:
         length, chunked = 0, False
     if length == TO_CLOSE and not chunked:
         keep_alive = False
-    return Head(status, length, chunked, keep_alive, content_type, tuple(cookies))
+    return Head(status, length, chunked, keep_alive, content_type, tuple(cookies), location)
 
 
 def _length(lengths: set[bytes], chunked: bool) -> int:
@@ -156,6 +161,11 @@ def parse_cookie(value: bytes) -> tuple[bytes, bytes | None] | None:
         if key == b"max-age" and (age.strip() == b"0" or age.strip().startswith(b"-")):
             return name.strip(), None
     return name.strip(), text.strip()
+
+
+def is_cookie(name: str, value: str) -> bool:
+    """Return whether a cookie can stand in a header: printable ASCII, no semicolon."""
+    return _COOKIE.match(f"{name}={value}") is not None
 
 
 def is_plain_path(path: str) -> bool:

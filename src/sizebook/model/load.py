@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizebook.model.deployment import CpuSet, HostSpec
+from sizebook.model.given_times import MOST_TIMES, first_disorder, rate_legs
 from sizebook.model.intensity import Intensity, Leg, lay_out
 from sizebook.model.records import Record, Scalars
 
@@ -322,11 +323,52 @@ class RampArrivals(_Open):
         return ((self.over_s, self.begin_per_s, self.end_per_s),)
 
 
-Scheduled = OpenArrivals | StaircaseArrivals | RampArrivals
-"""Open arrivals of every kind; their times come from ``intensity`` and ``poisson``."""
+class ReplayedArrivals(_Open):
+    """Open arrivals at given times, such as those of a recording.
+
+    Ramp and warm-up have evenly spaced arrivals at the mean rate of these times; after the last one
+    nothing arrives.
+    """
+
+    kind: Literal["replayed"] = "replayed"
+    times_us: Annotated[
+        tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=MOST_TIMES)
+    ]
+    """Microseconds from the begin of the measured phase, ascending."""
+    over_s: Annotated[float, Field(gt=0, le=MOST_S)]
+    """Length of what is replayed."""
+    first: Annotated[int, Field(ge=0)] = 0
+    """Number of the first time in the recording: the locustfile sends what came then."""
+
+    @property
+    def poisson(self) -> bool:
+        """Whether the arrivals are a Poisson process: they are what was recorded."""
+        return False
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if expected := first_disorder(self.times_us, self.over_s):
+            raise ValueError(expected)
+        return self
+
+    def legs(self) -> tuple[Leg, ...]:
+        return rate_legs(self.times_us, self.over_s)
+
+    def intensity(self, phases: Phases) -> Intensity:
+        """Return the arrivals per second: their mean first, then as many as come in each piece."""
+        mean, replayed_s = len(self.times_us) / self.over_s, min(self.over_s, phases.loaded_s)
+        before = ((phases.ramp_s, 0.0, mean), (phases.warmup_s, mean, mean))
+        after = (phases.loaded_s - replayed_s, 0.0, 0.0)
+        legs = (*before, *rate_legs(self.times_us, replayed_s), after)
+        return lay_out(legs, phases.planned_s)
+
+
+Scheduled = OpenArrivals | StaircaseArrivals | RampArrivals | ReplayedArrivals
+"""Open arrivals of every kind; their times come from ``intensity`` and ``poisson``, or are given.
+"""
 
 Arrivals = Annotated[
-    ClosedLoop | PacedUsers | OpenArrivals | StaircaseArrivals | RampArrivals,
+    ClosedLoop | PacedUsers | OpenArrivals | StaircaseArrivals | RampArrivals | ReplayedArrivals,
     Field(discriminator="kind"),
 ]
 
@@ -365,7 +407,7 @@ class LoadProfile(Record):
     def _the_same_in_each_turn(self) -> Self:
         if self.phases.turns is None:
             return self
-        if isinstance(self.arrivals, StaircaseArrivals | RampArrivals):
+        if isinstance(self.arrivals, StaircaseArrivals | RampArrivals | ReplayedArrivals):
             raise ValueError("one rate throughout, since each turn is compared with others'")
         if self.hosts:
             raise ValueError("a load from this machine: workers elsewhere cannot take turns yet")
