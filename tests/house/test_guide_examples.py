@@ -6,6 +6,8 @@ import ast
 import builtins
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,9 +19,12 @@ from sizebook.model.load import ClosedLoop, LoadProfile
 from sizebook.store import find_project
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = re.findall(
+WRITTEN = re.findall(
     r"^```python\n(.*?)^```", (ROOT / "book" / "write.md").read_text(), re.DOTALL | re.MULTILINE
 )
+OF_LOADS = [each for each in WRITTEN if "from sizebook.load." in each]
+"""Locustfiles: they bring Locust, which changes the threads of the process that imports it."""
+EXAMPLES = [each for each in WRITTEN if each not in OF_LOADS]
 GIVEN = {
     "lab", "here", "trials", "page", "profile", "source", "seed", "replicates", "users", "load",
     "text", "results", "frame", "bundle", "ratio", "atom", "padded", "plain",
@@ -77,3 +82,13 @@ def test_an_example_of_a_design_is_executed(text, given, monkeypatch):
             except PlanComplete as plan:
                 assert plan.sessions
                 return
+
+
+@pytest.mark.parametrize("text", OF_LOADS)
+def test_an_example_of_a_load_is_executed(text):
+    """In a process of its own; it imports what it uses, and nothing else."""
+    for command in (["-c", text], ["-m", "ruff", "check", "--isolated", "--select=F", "-"]):
+        done = subprocess.run(
+            [sys.executable, *command], input=text, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -25,7 +25,7 @@ RESERVED = ("user", "pass", "target")
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedValue:
     """A value that is taken out of an answer at run time."""
 
     name: str
@@ -47,7 +47,7 @@ class _Source:
     used: int = 0
 
 
-def carry_over(recording: Recording) -> tuple[Recording, tuple[Carried, ...]]:
+def carry_over(recording: Recording) -> tuple[Recording, tuple[CarriedValue, ...]]:
     """Return a session whose requests take carried values from answers, and which these are."""
     sources: dict[str, _Source] = {}
     sent: set[str] = set()
@@ -132,6 +132,6 @@ def _new_name(key: str, taken: set[str]) -> str:
     return name
 
 
-def _told(source: _Source, request: RecordedRequest) -> Carried:
+def _told(source: _Source, request: RecordedRequest) -> CarriedValue:
     asked = f"{request.method} {request.path.partition('?')[0]}"
-    return Carried(source.name, asked, source.place, source.used)
+    return CarriedValue(source.name, asked, source.place, source.used)

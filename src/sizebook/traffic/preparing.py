@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sizebook.model.errors import UsageError
 from sizebook.store.plain_files import need_plain, read_plain
-from sizebook.traffic.carried import Carried, carry_over
+from sizebook.traffic.carried import CarriedValue, carry_over
 from sizebook.traffic.endpoints import name_paths
 from sizebook.traffic.private_values import Hiding, Replaced, hide_private
 from sizebook.traffic.recordings import RecordedRequest, Recording
@@ -34,7 +34,7 @@ class PreparedTraffic:
     """When each request of a log came, in seconds, and the number of the request."""
     users: tuple[Row, ...] = ()
     replaced: tuple[Replaced, ...] = ()
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[CarriedValue, ...] = ()
     origin: str = ""
     """Where it was recorded."""
 
@@ -50,7 +50,7 @@ def prepare(recording: Recording, name: str, data: Path | None = None) -> Prepar
     if recording.kind == "log":
         recording, times = _distinct(recording, [])
     recording = make_replayable(recording)
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[CarriedValue, ...] = ()
     if recording.kind == "session":
         recording, carried = carry_over(recording)
     recording, hiding = hide_private(recording)
