@@ -40,6 +40,11 @@ def name_paths(paths: Iterable[str]) -> dict[str, str]:
     return {path: "/".join(shape) or "/" for path, shape in shapes.items()}
 
 
+def name_path(path: str) -> str:
+    """Return a name for one path, of which no other is known; ids become ``{id}``."""
+    return "/".join(map(_part, path.partition("?")[0].split("/"))) or "/"
+
+
 def _part(text: str) -> str:
     """Return a part of a path, or what stands for it."""
     if found := PLACEHOLDER.search(text):

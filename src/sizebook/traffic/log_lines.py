@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sizebook.traffic.fields import number_of, text_of
@@ -26,13 +26,20 @@ stands before the client is a prefix: of syslog, of a container, of a virtual ho
 _REQUEST_TIME = re.compile(r"(?:^|[\s\"])(?:rt|request_time)=\"?(\d+\.\d+)|\s(\d+\.\d{3})\"?\s*$")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
 _NGINX_ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\([\"\\])")
-_WRAPPED = ("log", "message", "MESSAGE", "msg", "@fields", "@nginx_fields", "http", "nginx")
-"""Fields in which collectors put the line itself, or what was in it."""
-_TIMES = ("msec", "time_iso8601", "@timestamp", "timestamp", "time_local", "time", "ts", "date")
-_METHODS = ("request_method", "method", "verb")
-_PATHS = ("request_uri", "path", "uri", "url", "request_path")
+_WRAPPED = (
+    "log", "message", "MESSAGE", "msg", "@fields", "@nginx_fields", "http", "nginx", "request",
+)  # fmt: skip
+"""Fields in which collectors put the line itself, or servers, as Caddy, a part of it."""
+_BEGUN = "StartUTC"
+"""Traefik's field for the time at which a request came."""
+_TIMES = (
+    _BEGUN, "msec", "time_iso8601", "@timestamp", "timestamp", "time_local", "time", "ts", "date",
+)  # fmt: skip
+_METHODS = ("request_method", "method", "verb", "RequestMethod")
+_PATHS = ("request_uri", "path", "uri", "url", "request_path", "RequestPath")
+_STATUSES = ("status", "status_code", "DownstreamStatus", "OriginStatus")
 _CLIENTS = ("remote_addr", "client_ip", "clientip", "client", "ip", "remote_ip", "host")
-_LENGTHS = ("request_time", "reqtime", "duration_s", "request_duration")
+_LENGTHS = ("request_time", "reqtime", "duration_s", "request_duration", "duration")
 _FULL_TIME = re.compile(r"(.*\.\d{6})\d+(.*)")
 _LEAST_DATE_S = 3e8
 _DEEPEST = 3
@@ -87,7 +94,7 @@ def parse_entry(entry: Mapping[str, Any], depth: int = 0) -> LogLine | str:
     time_s, whole = _first_time(entry)
     request = text_of(entry, "request")
     method, target = _first(entry, _METHODS), _first(entry, _PATHS)
-    status = int(number_of(entry, "status") or number_of(entry, "status_code"))
+    status = int(number_of({"s": _first(entry, _STATUSES)}, "s"))
     parts = (method, target) if method and target else _split_request(request)
     if parts is None or not 100 <= status <= 599:
         return _wrapped(entry, depth)
@@ -98,7 +105,8 @@ def parse_entry(entry: Mapping[str, Any], depth: int = 0) -> LogLine | str:
         return "requests that are no HTTP"
     length = _first(entry, _LENGTHS)
     length_s = number_of({"s": length}, "s", -1.0)
-    return LogLine(time_s, length_s if length_s >= 0 else None, whole, *split, status, True)
+    is_of_end = not text_of(entry, _BEGUN)
+    return LogLine(time_s, length_s if length_s >= 0 else None, whole, *split, status, is_of_end)
 
 
 def _wrapped(entry: Mapping[str, Any], depth: int) -> LogLine | str:
@@ -144,8 +152,10 @@ def _first_time(entry: Mapping[str, Any]) -> tuple[float | None, bool]:
 
 
 def _iso_time(text: str) -> float | None:
+    """Return the time of ``2026-11-03T10:00:01+01:00``; UTC where no zone is named."""
     try:
-        return datetime.fromisoformat(_FULL_TIME.sub(r"\1\2", text)).timestamp()
+        at = datetime.fromisoformat(_FULL_TIME.sub(r"\1\2", text))
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
         return None
 

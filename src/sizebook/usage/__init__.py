@@ -1,1 +1,1 @@
-"""Floor 2: what a system was really asked: rates over time, out of a log or of Prometheus."""
+"""Floor 4: what a system was really asked: rates over time, out of a log or of Prometheus."""
