@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from until import LONG_S, run_until
+from until import LONG_S, run_until, run_until_asked
 
 from sizebook.model.errors import TrialError, UsageError
 from sizebook.model.load import ClosedLoop, LoadProfile, OpenArrivals, Phases
@@ -187,8 +187,8 @@ def test_null_takes_the_same_orders(own, server, tmp_path, locustfile):
     target = {"nullserver": server.url}
     with pytest.raises(UsageError, match="setting 'size'"):
         own.prepare(null_load(locustfile, size=1), target, tmp_path)
-    own.prepare(null_load(locustfile, expect_bytes=5), target, tmp_path)
-    facts = own.run().facts
+    own.prepare(null_load(locustfile, measured_s=LONG_S, expect_bytes=5), target, tmp_path)
+    facts = run_until_asked(own).facts
     assert facts.failed == facts.issued > 0
     arrivals = OpenArrivals(kind="poisson", rate_per_s=100, users=20)
     own.prepare(null_load(locustfile, arrivals=arrivals, measured_s=0.3), target, tmp_path)
@@ -201,8 +201,9 @@ def test_null_takes_the_same_orders(own, server, tmp_path, locustfile):
 @pytest.mark.parametrize("locustfile", CLIENTS)
 def test_null_when_nobody_listens(own, tmp_path, locustfile):
     """Refused connections are of one class, and no client gives up or spins."""
-    own.prepare(null_load(locustfile), {"nullserver": "http://127.0.0.1:1"}, tmp_path)
-    collected = own.run()
+    load = null_load(locustfile, measured_s=LONG_S)
+    own.prepare(load, {"nullserver": "http://127.0.0.1:1"}, tmp_path)
+    collected = run_until_asked(own)
     assert collected.requests["error"].unique().to_list() == ["connect"]
     assert collected.requests["status"].unique().to_list() == [0]
 
@@ -222,8 +223,8 @@ def test_null_and_a_server_that_breaks_off(own, scripted, tmp_path, locustfile, 
             connection.sendall(sent)
 
     target = {"nullserver": scripted(script).url}
-    own.prepare(null_load(locustfile), target, tmp_path)
-    collected = own.run()
+    own.prepare(null_load(locustfile, measured_s=LONG_S), target, tmp_path)
+    collected = run_until_asked(own)
     assert collected.requests["error"].unique().to_list() == [error]
     assert collected.facts.issued == collected.facts.failed > 0
     assert collected.notes["script_errors"] == 0

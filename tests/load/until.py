@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sizebook.load.collect import Collected
 from sizebook.load.control import GeneratorClient
+from sizebook.load.protocol import Tick
 
 LONG_S = 600.0
 """Of a measured phase that ends by itself only where a test would fail."""
@@ -29,3 +30,13 @@ def run_until(own: GeneratorClient, enough: Callable[[], bool]) -> Collected:
     finally:
         over.set()
         watching.join()
+
+
+def run_until_asked(own: GeneratorClient) -> Collected:
+    """Run the prepared trial until a request was recorded, as the generator's ticks tell."""
+
+    def look(tick: Tick) -> None:
+        if tick.requests:
+            own.stop_trial()
+
+    return own.run(look)

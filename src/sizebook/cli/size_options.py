@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import math
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sizebook.model.errors import UsageError
-from sizebook.stats.sizing import Demanded, Offer, SizingModel, Statistic
+
+if TYPE_CHECKING:
+    from sizebook.stats.sizing import Demanded, Offer, SizingModel, Statistic
 
 _MONTHS_A_YEAR = 12
 _DAYS_A_YEAR = 365.25
@@ -29,6 +31,8 @@ def read_question(
     today: datetime.date,
 ) -> Demanded:
     """Return the question that the options ask; raises UsageError for half of one."""
+    from sizebook.stats.sizing import Demanded
+
     statistic, limit_s = _criterion(criterion)
     given = {"--users": users, "--rate": rate}
     asked = [f"{name} {one:g}" for name, one in given.items() if one is not None]
@@ -78,6 +82,7 @@ def read_offer(
 ) -> Offer:
     """Return what can be bought; raises UsageError for sizes or prices that nothing has."""
     from sizebook.report.candidate_words import usual_sizes
+    from sizebook.stats.sizing import Offer
 
     names = ("--price-cpu", "--price-gib", "--price-node")
     for name, price in zip(names, prices, strict=True):
