@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from site_check import check_site
+from tests.waiting import TIME_IS_UP
 
 from sizebook.book.chapters import find_chapters
 from sizebook.book.published.privacy import find_private
@@ -17,6 +18,7 @@ from sizebook.lab import MODES
 from sizebook.lab.measurement_cache import Archive, read_source
 from sizebook.store import Project, find_bundles, open_bundle
 from sizebook.store.bundles import verify_bundle
+from sizebook.store.notes import read_notes
 
 USERS = [1, 5, 10, 20]
 FEW_REQUESTS = 20
@@ -37,6 +39,14 @@ def test_every_chapter_runs_and_says_how_long(whole):
     assert re.search(r"odata-rest: \d+/35 trials, .* left; ", whole.first_run.stderr)
 
 
+def unread_in_time(bundle):
+    """Return whether a busy machine let a node answer too late for some reading of its counters."""
+    notes = read_notes(bundle)
+    missing = () if notes is None else notes.missing
+    late = [one for one in missing if TIME_IS_UP.search(one.reason)]
+    return any(one.probe.startswith("prometheus:server/app-") for one in late)
+
+
 def test_every_trial_completed_and_its_account_closes(whole):
     """No trial failed; issued = completed + failed + dropped, server count = client count."""
     bundles = [open_bundle(path) for path in find_bundles(whole.root / "data" / "runs")]
@@ -50,7 +60,8 @@ def test_every_trial_completed_and_its_account_closes(whole):
         if bundle.record.trial.deployment.find("app"):
             count = findings["SB104-server-count"]
             killed = bool(bundle.record.execution.events)  # its counters began anew
-            assert count.passed or (killed and count.passed is None), count.message
+            untold = killed or unread_in_time(bundle)
+            assert count.passed or (untold and count.passed is None), count.message
             errors = findings["SB301-errors"]
             within_outage = killed and errors.numbers.get("requests", 0) < FEW_REQUESTS
             unmeasured = "no request in the measured phase" in errors.message

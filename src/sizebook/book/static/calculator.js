@@ -251,7 +251,12 @@
       form.hidden = false;
       box.sbAnswer = (asked, offer) => answer(data, asked, offer);
       show(box, data);
-      window.addEventListener("resize", () => show(box, data));
+      let width = form.clientWidth;
+      new ResizeObserver(() => {
+        if (form.clientWidth === width) return;
+        width = form.clientWidth;
+        show(box, data);
+      }).observe(form);
     }
   }
 
