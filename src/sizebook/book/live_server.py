@@ -26,6 +26,8 @@ _HERE = "127.0.0.1"
 _NAMES = (_HERE, "localhost")
 _MOST_BYTES = 256 * 1024
 """Events in one answer; a browser that comes late asks again for the rest."""
+_DIGITS = 18
+"""Of a place in the events; more are none."""
 _POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 )
@@ -84,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, "text/html; charset=utf-8", _page())
         elif parts.path == "/events":
             since = parse_qs(parts.query).get("since", ["0"])[0]
-            begin = int(since) if since.isascii() and since.isdigit() else 0
+            is_place = since.isascii() and since.isdigit() and len(since) <= _DIGITS
+            begin = int(since) if is_place else 0
             self._answer(HTTPStatus.OK, "application/json", _added(self.server.events, begin))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"nothing here")

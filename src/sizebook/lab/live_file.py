@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -18,9 +19,11 @@ def is_watched() -> bool:
 
 
 def tell_watchers(kind: str, **values: Any) -> None:
-    """Append an event; nothing where nobody watches, or where they are gone."""
+    """Append an event; nothing where nobody watches, or it cannot be written."""
     path = os.environ.get(LIVE_FILE)
-    if path and Path(path).parent.is_dir():
-        line = json.dumps({"t": time.time(), "kind": kind, **values}, allow_nan=False)
-        with Path(path).open("a", encoding="utf-8") as sink:
-            sink.write(line + "\n")
+    if not path:
+        return
+    line = json.dumps({"t": time.time(), "kind": kind, **values}, allow_nan=False)
+    # whoever watched is gone, or the disk is full: no reason for a trial to fail
+    with contextlib.suppress(OSError), Path(path).open("a", encoding="utf-8") as sink:
+        sink.write(line + "\n")

@@ -38,7 +38,6 @@ _TIMES = (
 _METHODS = ("request_method", "method", "verb", "RequestMethod")
 _PATHS = ("request_uri", "path", "uri", "url", "request_path", "RequestPath")
 _STATUSES = ("status", "status_code", "DownstreamStatus", "OriginStatus")
-_CLIENTS = ("remote_addr", "client_ip", "clientip", "client", "ip", "remote_ip", "host")
 _LENGTHS = ("request_time", "reqtime", "duration_s", "request_duration", "duration")
 _FULL_TIME = re.compile(r"(.*\.\d{6})\d+(.*)")
 _LEAST_DATE_S = 3e8
