@@ -100,7 +100,9 @@ def not_known(trial: OwnTrial, bundle: Bundle, process: str) -> list[str]:
         why = "no process that listens there can be seen: it is another user's, or in a container"
         if not read_url(trial.url).is_own:
             why = "the server is not on this machine"
-        said.append(f"CPU and memory of the server ({why}); an inventory can name its machine")
+        said.append(
+            f"CPU and memory of the server ({why}); a chapter with an inventory can watch it"
+        )
     if not all(user.is_scenario for user in trial.found.users):
         said.append(
             "how late a request was sent: plain users ask again when they are answered, so latency "
